@@ -5,11 +5,15 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
+
 import weft
 
-__all__ = ["folder", "matrix", "power_law_graph", "ratings", "tensor"]
+__all__ = ["folder", "matrix", "power_law_graph", "ratings", "reset", "tensor"]
+
+THREADS = weft.get_num_threads()
 
 
 def folder() -> Path | None:
@@ -113,3 +117,16 @@ def ratings() -> weft.SparseTensor:
     values = np.clip(np.round(1.5 + 2 * taste), 1, 5)
     day = np.clip(rng.normal(110, 50, shape[0])[user] + rng.normal(0, 5, len(user)), 0, shape[2] - 1).astype(int)
     return weft.from_coords([user, movie, day], values, shape=shape)
+
+
+def reset(gallery: dict[str, Any], example: str) -> None:
+    """Give the next example as many threads as there are: sphinx-gallery runs all examples in one process.
+
+    Parameters
+    ----------
+    gallery : dict
+        The configuration of sphinx-gallery.
+    example : str
+        The name of the example.
+    """
+    weft.set_num_threads(THREADS)

@@ -14,6 +14,7 @@ the edges; this is breadth-first search.
 import matplotlib.pyplot as plt
 import numpy as np
 import scipy.sparse.csgraph
+
 import weft
 from example_data import matrix
 

@@ -14,6 +14,7 @@ separate the two groups of Zachary's karate club (Kipf and Welling, 2017).
 import matplotlib.pyplot as plt
 import networkx as nx
 import numpy as np
+
 import weft
 
 club = nx.karate_club_graph()

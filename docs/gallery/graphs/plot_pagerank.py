@@ -14,6 +14,7 @@ a product with the adjacency matrix.
 import matplotlib.pyplot as plt
 import numpy as np
 import scipy.sparse as sp
+
 import weft
 from example_data import matrix, power_law_graph
 

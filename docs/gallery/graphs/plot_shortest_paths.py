@@ -12,10 +12,13 @@ product of matrix and vector is one step of the Bellman-Ford algorithm.
 # A square of 100 x 100 points has a height at each point. Each point is joined with its eight neighbours; the time of a
 # step grows with its length and its slope. The matrix of times has the fill value infinity: what is not stored cannot
 # be walked.
+import itertools
+
 import matplotlib.pyplot as plt
 import numpy as np
 import scipy.sparse as sp
 import scipy.sparse.csgraph
+
 import weft
 
 n = 100
@@ -75,7 +78,7 @@ path = [goal]
 while path[-1] != source:
     (neighbours,), cost = W[path[-1]].coords, W[path[-1]].data
     path.append(neighbours[np.argmin(d[neighbours] + cost)])
-assert np.isclose(sum(W[i, j] for i, j in zip(path, path[1:], strict=False)), d[goal])
+assert np.isclose(sum(W[i, j] for i, j in itertools.pairwise(path)), d[goal])
 
 # %%
 # Times and the path

@@ -12,6 +12,7 @@ three entries of the adjacency matrix.
 # The graph is email-Enron: an edge for each two people who wrote to each other. It is symmetric.
 import matplotlib.pyplot as plt
 import numpy as np
+
 import weft
 from example_data import matrix, power_law_graph
 

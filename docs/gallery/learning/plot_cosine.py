@@ -16,6 +16,7 @@ import re
 
 import matplotlib.pyplot as plt
 import numpy as np
+
 import weft
 
 texts = {}
@@ -34,8 +35,8 @@ print(repr(counts))
 # %%
 # TF-IDF
 # ------
-# A word that is in few texts says more than a word that is in all. ``weft.query`` counts the texts of each word from the
-# coordinates alone.
+# A word that is in few texts says more than a word that is in all. ``weft.query`` counts the texts of each word from
+# the coordinates alone.
 texts_of_word = weft.query(counts, "select [j] -> count(i) as texts")["texts"]
 idf = np.log(len(names) / texts_of_word)
 X = weft.evaluate("X(i,j) = log(1 + C(i,j)) * w(j)", C=counts, w=idf)
@@ -45,11 +46,13 @@ print(repr(X))
 # Cosines
 # -------
 # The division by both lengths is part of the expression of the product. With SciPy, rows are divided in one step and
-# multiplied in another.
+# multiplied in another. The transpose is stored by rows once: the report would name a conversion in each call otherwise.
 length = np.sqrt(weft.einsum("ij,ij->i", X, X))
-cosine = "S(i,k) = sum(j, X(i,j)*X(k,j)) / (l(i)*l(k))"
-S = weft.evaluate(cosine, X=X, l=length, format="dense")
-print(weft.explain(cosine, X=X, l=length, format="dense"))
+cosine = "S(i,k) = X(i,j)*Y(j,k)/(l(i)*l(k))"
+Y = X.T.asformat("csr")
+S = weft.evaluate(cosine, X=X, Y=Y, l=length)
+print(repr(S))
+print(weft.explain(cosine, X=X, Y=Y, l=length))
 
 rows = weft.to_scipy(X) / length[:, None]
 assert np.allclose(S.todense(), (rows @ rows.T).toarray())
@@ -57,7 +60,7 @@ assert np.allclose(S.todense(), (rows @ rows.T).toarray())
 # %%
 # What is like ``cumsum``?
 # ------------------------
-S = np.asarray(S)
+S = S.todense()
 for name in ("cumsum", "hanning", "sin"):
     best = np.argsort(S[names.index(name)])[::-1][1:5]
     print(f"{name:8}", ", ".join(f"{names[k]} {S[names.index(name), k]:.2f}" for k in best))

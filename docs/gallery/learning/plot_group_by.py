@@ -12,6 +12,7 @@ group turns sums over groups into products.
 import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
+
 import weft
 from example_data import ratings
 
@@ -51,7 +52,7 @@ assert np.allclose(mean[:, expected.columns], expected, equal_nan=True)
 # ----------
 # How often was each rating given? A comparison is a sparse tensor of booleans, and a sum counts its entries.
 stars = np.arange(1, 6)
-counts = np.array([(T == star).sum(axis=(1, 2)).todense() for star in stars])
+counts = np.array([(star == T).sum(axis=(1, 2)).todense() for star in stars])
 shares = np.array([counts[:, group == g].sum(axis=1) / counts[:, group == g].sum() for g in range(4)])
 print(np.round(shares, 2))
 assert np.array_equal(counts.sum(axis=1), np.bincount(T.data.astype(int), minlength=6)[1:])

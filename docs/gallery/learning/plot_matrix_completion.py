@@ -13,6 +13,7 @@ ratings that are there. The product of both is needed at those places only.
 # aside to test with. ``M`` has a 1 for each rating that is used.
 import matplotlib.pyplot as plt
 import numpy as np
+
 import weft
 from example_data import ratings
 
@@ -28,8 +29,9 @@ print(repr(R), f"mean {mean:.2f}")
 # %%
 # The error at the ratings
 # ------------------------
-# ``M(i,j)*U(i,k)*V(j,k)`` is the product ``U @ V.T`` at the entries of ``M``: a sampled product, or SDDMM. The difference
-# from the ratings belongs to the same expression, so that one kernel makes it. The result is as sparse as ``R``.
+# ``M(i,j)*U(i,k)*V(j,k)`` is the product ``U @ V.T`` at the entries of ``M``: a sampled product, or SDDMM. The
+# difference from the ratings belongs to the same expression, so that one kernel makes it. The result is as sparse as
+# ``R``.
 error = "E(i,j) = R(i,j) - M(i,j)*U(i,k)*V(j,k)"
 rank = 6
 rng = np.random.default_rng(1)

@@ -13,6 +13,7 @@ that everybody sees. Scores are computed at those places alone.
 import matplotlib.pyplot as plt
 import numpy as np
 import scipy.special
+
 import weft
 
 n, width, seen_by_all, features = 1024, 16, 8, 64
@@ -30,11 +31,11 @@ V = rng.standard_normal((n, features))
 # %%
 # Scores, softmax, output
 # -----------------------
-# The scores are a sampled product of dense matrices: ``Q @ K.T`` where ``M`` has an entry. In the softmax, the sum over a
-# row goes over what is stored. The quotient by the sums is part of the last expression.
+# The scores are a sampled product of dense matrices: ``Q @ K.T`` where ``M`` has an entry. In the softmax, the sum
+# over a row goes over what is stored. The quotient by the sums is part of the last expression.
 #
-# A maximum is subtracted first so that no exponential overflows. It is multiplied by ``M``, so that nothing is subtracted
-# where nothing is stored.
+# A maximum is subtracted first so that no exponential overflows. It is multiplied by ``M``, so that nothing is
+# subtracted where nothing is stored.
 scores = weft.evaluate("S(i,j) = M(i,j)*Q(i,k)*K(j,k)*0.125", M=M, Q=Q, K=K)
 top = np.asarray(scores.max(axis=1))
 E = weft.evaluate("E(i,j) = M(i,j)*exp(S(i,j) - t(i)*M(i,j))", M=M, S=scores, t=top)

@@ -14,6 +14,7 @@ of few outer products, and so finds groups of sources that did certain things at
 # frequent events from deciding everything.
 import matplotlib.pyplot as plt
 import numpy as np
+
 import weft
 from example_data import tensor
 
@@ -27,22 +28,23 @@ print(repr(X), f"{X.nbytes / 1e3:.0f} kB")
 # %%
 # MTTKRP in one kernel
 # --------------------
-# The update of a factor needs ``X(i,k,w)*B(k,r)*C(w,r)``, summed over ``k`` and ``w``. SciPy has no tensors: there one makes
-# a matrix with a row for each pair of rows of ``B`` and ``C``.
+# The update of a factor needs ``X(i,k,w)*B(k,r)*C(w,r)``, summed over ``k`` and ``w``. SciPy has no tensors: there
+# one makes a matrix with a row for each pair of rows of ``B`` and ``C``.
 #
-# Copies with another axis outermost serve the other factors: each kernel then walks its copy in the order in which it is
-# stored. The report's line on ``i`` says that rows without an event are visited too, since the result holds zeros there.
+# Copies with another axis outermost serve the other factors: each kernel then walks its copy in the order in which it
+# is stored. The report's line on ``i`` says that rows without an event are visited too, since the result holds zeros
+# there.
 mttkrp = ["ikw,kr,wr->ir", "ikw,ir,wr->kr", "ikw,ir,kr->wr"]
 copies = [X, X.asformat("csf:1,0,2"), X.asformat("csf:2,0,1")]
 rank = 6
 rng = np.random.default_rng(0)
 factors = [rng.random((n, rank)) for n in X.shape]
-print(weft.explain(mttkrp[0], copies[0], factors[1], factors[2], format="dense"))
+print(weft.explain(mttkrp[0], copies[0], factors[1], factors[2], format="dense", optimize=False))
 
 i, k, w = X.coords
 expected = np.zeros((X.shape[0], rank))
 np.add.at(expected, i, factors[1][k] * factors[2][w] * X.data[:, None])
-assert np.allclose(weft.einsum(mttkrp[0], copies[0], factors[1], factors[2], format="dense"), expected)
+assert np.allclose(weft.einsum(mttkrp[0], copies[0], factors[1], factors[2], format="dense", optimize=False), expected)
 
 # %%
 # Alternating steps
@@ -54,7 +56,7 @@ explained = []
 for _ in range(100):
     for axis in range(3):
         others = [factors[a] for a in range(3) if a != axis]
-        wanted = weft.einsum(mttkrp[axis], copies[axis], *others, format="dense")
+        wanted = weft.einsum(mttkrp[axis], copies[axis], *others, format="dense", optimize=False)
         gram = (others[0].T @ others[0]) * (others[1].T @ others[1])
         factors[axis] *= wanted / np.maximum(factors[axis] @ gram, 1e-12)
     model = ((factors[2].T @ factors[2]) * gram).sum()

@@ -13,6 +13,7 @@ tensor with three axes, head, relation and tail, and the answer is one product o
 import matplotlib.pyplot as plt
 import numpy as np
 import scipy.sparse as sp
+
 import weft
 from example_data import tensor
 
@@ -25,8 +26,8 @@ print(repr(K))
 # %%
 # Pairs that two relations share
 # ------------------------------
-# ``K(h,t,r)*K(h,t,q)``, summed over heads and tails, counts how many pairs of entities the relations ``r`` and ``q`` both
-# join. With heads and tails changed in the second factor it counts pairs that are joined the other way.
+# ``K(h,t,r)*K(h,t,q)``, summed over heads and tails, counts how many pairs of entities the relations ``r`` and ``q``
+# both join. With heads and tails changed in the second factor it counts pairs that are joined the other way.
 same = weft.einsum("htr,htq->rq", K, K)
 reverse = weft.einsum("htr,thq->rq", K, K)
 print(repr(same))

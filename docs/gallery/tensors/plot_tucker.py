@@ -9,10 +9,11 @@ matrix along every axis but one.
 # %%
 # Events with four axes
 # ---------------------
-# ICEWS14 lists political events: source, kind, target and day. The 80 most active sources and targets are kept, and days
-# become weeks.
+# ICEWS14 lists political events: source, kind, target and day. The 80 most active sources and targets are kept, and
+# days become weeks.
 import matplotlib.pyplot as plt
 import numpy as np
+
 import weft
 from example_data import tensor
 
@@ -27,9 +28,10 @@ print(repr(X))
 # %%
 # Products along three axes
 # -------------------------
-# One kernel multiplies by three factors (TTMc). It keeps the tensor sparse, and makes nothing in between: unfolded as SciPy
-# would need it, the tensor has 975,200 columns for 80 rows. Copies with another axis outermost serve the other axes.
-# Without ``optimize=False``, ``einsum`` would multiply by one factor after the other, with a tensor in between each time.
+# One kernel multiplies by three factors (TTMc). It keeps the tensor sparse, and makes nothing in between: unfolded as
+# SciPy would need it, the tensor has 975,200 columns for 80 rows. Copies with another axis outermost serve the other
+# axes. Without ``optimize=False``, ``einsum`` would multiply by one factor after the other, with a tensor in between
+# each time.
 letters, small = "ikjw", "pqrs"
 ranks = (5, 5, 5, 3)
 rng = np.random.default_rng(0)
@@ -70,7 +72,9 @@ for _ in range(6):
     core = np.einsum("wpqr,ws->pqrs", P, factors[3])
     captured.append(np.linalg.norm(core) / norm)
 print("part of the norm that is captured:", np.round(captured, 3))
-print(f"{X.nnz} numbers with coordinates in the tensor, {core.size + sum(f.size for f in factors)} in the decomposition")
+print(
+    f"{X.nnz} numbers with coordinates in the tensor, {core.size + sum(f.size for f in factors)} in the decomposition"
+)
 assert captured[-1] >= captured[0]
 
 # %%
