@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
-sys.path[:0] = [str(ROOT / "src"), str(ROOT), str(ROOT / "docs" / "_ext")]
+sys.path[:0] = [str(ROOT / "src"), str(ROOT), str(ROOT / "docs" / "_ext"), str(ROOT / "docs" / "gallery")]
 
 from sphinx.application import Sphinx  # noqa: E402
 
@@ -26,11 +26,12 @@ extensions = [
     "numpydoc",
     "sphinx_design",
     "sphinx_copybutton",
+    "sphinx_gallery.gen_gallery",
     "links_elsewhere",  # docs/_ext: SciPy's and NumPy's functions, without a download of their lists of names
     "api_pages",  # docs/_ext: the state of each function, and what autodoc needs to know of the lazy names
     "speed_chart",  # docs/_ext: the chart of the front page
 ]
-exclude_patterns = ["_build", "_ext", "_templates", "_generated"]
+exclude_patterns = ["_build", "_ext", "_templates", "_generated", "gallery"]
 templates_path = ["_templates"]
 source_suffix = {".md": "markdown", ".rst": "restructuredtext"}  # autosummary writes the pages of the API in rst
 highlight_language = "none"
@@ -49,7 +50,18 @@ numpydoc_show_class_members = False  # the reference groups the methods
 numpydoc_xref_param_type = False
 
 # -- gallery ------------------------------------------------------------------------------------------------------
-# The examples in docs/gallery run when the site is built.
+# The examples in docs/gallery run when the site is built; their pages are made in docs/examples.
+sphinx_gallery_conf = {
+    "examples_dirs": "gallery",
+    "gallery_dirs": "examples",
+    "ignore_pattern": r"example_data\.py",
+    "subsection_order": [f"gallery/{name}" for name in ("graphs", "learning", "tensors", "equations", "formats")],
+    "within_subsection_order": "FileNameSortKey",
+    "reset_modules": ("matplotlib", "example_data.reset"),
+    "min_reported_time": 1000,
+    "download_all_examples": False,
+    "abort_on_example_error": True,
+}
 
 # -- pages --------------------------------------------------------------------------------------------------------
 html_theme = "pydata_sphinx_theme"
