@@ -46,7 +46,8 @@ print(repr(X))
 # Cosines
 # -------
 # The division by both lengths is part of the expression of the product. With SciPy, rows are divided in one step and
-# multiplied in another. The transpose is stored by rows once: the report would name a conversion in each call otherwise.
+# multiplied in another. The transpose is stored by rows once: the report would name a conversion in each call
+# otherwise.
 length = np.sqrt(weft.einsum("ij,ij->i", X, X))
 cosine = "S(i,k) = X(i,j)*Y(j,k)/(l(i)*l(k))"
 Y = X.T.asformat("csr")
