@@ -74,7 +74,7 @@ slopes = corners.T / 4 * 2
 strain = np.zeros((3, 8))
 strain[0, ::2], strain[1, 1::2] = slopes
 strain[2, ::2], strain[2, 1::2] = slopes[::-1]
-stress = np.einsum("ab,bu,eu->ea", elastic, strain, moved[unknowns])[:, 0].reshape(ny, nx)
+stress = np.einsum("ab,bc,ec->ea", elastic, strain, moved[unknowns])[:, 0].reshape(ny, nx)
 x, y = np.meshgrid(np.arange(nx + 1.0), np.arange(ny + 1.0))
 fig, (left, right) = plt.subplots(1, 2, figsize=(11, 4), width_ratios=[2.2, 1])
 mesh = left.pcolormesh(

@@ -39,7 +39,7 @@ copies = [X, X.asformat("csf:1,0,2"), X.asformat("csf:2,0,1")]
 rank = 6
 rng = np.random.default_rng(0)
 factors = [rng.random((n, rank)) for n in X.shape]
-print(weft.explain(mttkrp[0], copies[0], factors[1], factors[2], format="dense", optimize=False))
+print(weft.explain(mttkrp[0], copies[0], factors[1], factors[2], format="dense"))
 
 i, k, w = X.coords
 expected = np.zeros((X.shape[0], rank))

@@ -47,7 +47,7 @@ def product(axis):
 
 orders = [(a, *(b for b in range(4) if b != a)) for a in range(4)]
 copies = [X.asformat("csf:" + ",".join(map(str, order))) for order in orders]
-print(weft.explain(*product(3), format="dense", optimize=False))
+print(weft.explain(*product(3), format="dense"))
 
 # %%
 # A check against NumPy:
