@@ -59,6 +59,8 @@ sphinx_gallery_conf = {
     "within_subsection_order": "FileNameSortKey",
     "reset_modules": ("matplotlib", "example_data.reset"),
     "min_reported_time": 1000,
+    "show_signature": False,
+    "remove_config_comments": True,
     "download_all_examples": False,
     "abort_on_example_error": True,
 }

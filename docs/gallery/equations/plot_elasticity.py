@@ -76,12 +76,19 @@ strain[0, ::2], strain[1, 1::2] = slopes
 strain[2, ::2], strain[2, 1::2] = slopes[::-1]
 stress = np.einsum("ab,bc,ec->ea", elastic, strain, moved[unknowns])[:, 0].reshape(ny, nx)
 x, y = np.meshgrid(np.arange(nx + 1.0), np.arange(ny + 1.0))
-fig, (left, right) = plt.subplots(1, 2, figsize=(11, 4), width_ratios=[2.2, 1])
-mesh = left.pcolormesh(
+fig, ax = plt.subplots(figsize=(9, 3))
+mesh = ax.pcolormesh(
     x + moved[::2].reshape(x.shape), y + moved[1::2].reshape(x.shape), stress, cmap="coolwarm", edgecolor="face"
 )
-left.set(aspect="equal", xlabel="squares", title="the beam, bent")
-fig.colorbar(mesh, ax=left, shrink=0.6, label="stress along the beam")
-weft.spy(K[:264, :264], ax=right)
-right.set_title("stiffness of the first 132 nodes")
+ax.set(aspect="equal", xlabel="squares", title="the beam, bent")
+fig.colorbar(mesh, shrink=0.6, label="stress along the beam")
+fig.tight_layout()
+
+# %%
+# The matrix
+# ----------
+# The pattern of the matrix shows neighbours along the beam and across it.
+fig, ax = plt.subplots(figsize=(4.5, 4.5))
+weft.spy(K[:264, :264], ax=ax)
+ax.set_title("stiffness of the first 132 nodes")
 fig.tight_layout()

@@ -57,13 +57,20 @@ print(step.explain())
 # %%
 # Temperature over time
 # ---------------------
-fig, (left, right) = plt.subplots(1, 2, figsize=(10, 4))
+fig, ax = plt.subplots(figsize=(6, 4.4))
 times = dt * np.arange(len(frames)) * 1e3
-image = left.imshow(frames, aspect="auto", origin="lower", extent=(0, 1, 0, times[-1]), cmap="inferno")
-left.set(xlabel="place", ylabel="time / 1000", title="temperature of the rod")
-fig.colorbar(image, ax=left)
+image = ax.imshow(frames, aspect="auto", origin="lower", extent=(0, 1, 0, times[-1]), cmap="inferno")
+ax.set(xlabel="place", ylabel="time / 1000", title="temperature of the rod")
+fig.colorbar(image)
+fig.tight_layout()
+
+# %%
+# The temperature at five times
+# -----------------------------
+# The steps at the start are smoothed first.
+fig, ax = plt.subplots(figsize=(6, 4))
 for k in (0, 10, 50, 150, 600):
-    right.plot(x, frames[k], color=plt.cm.inferno(0.85 * (1 - (k / 600) ** 0.3)), label=f"{times[k]:.1f}")
-right.set(xlabel="place", ylabel="temperature", title="at five times")
-right.legend(title="time / 1000")
+    ax.plot(x, frames[k], color=plt.cm.inferno(0.85 * (1 - (k / 600) ** 0.3)), label=f"{times[k]:.1f}")
+ax.set(xlabel="place", ylabel="temperature", title="at five times")
+ax.legend(title="time / 1000")
 fig.tight_layout()

@@ -6,6 +6,8 @@ What does it take to get from one format to another? weft makes a conversion for
 in which steps.
 """
 
+# sphinx_gallery_thumbnail_number = 2
+
 # %%
 # A matrix with blocks on diagonals
 # ---------------------------------
@@ -19,6 +21,10 @@ import weft
 line = weft.diags_array([1.0, 2.0, 1.0], offsets=[-1, 0, 1], shape=(2500, 2500), format="csr")
 A = weft.kron(line, np.ones((4, 4))).asformat("csr")
 print(repr(A))
+fig, ax = plt.subplots(figsize=(4, 4))
+weft.spy(A[:80, :80], ax=ax)
+ax.set_title("a corner of the matrix")
+fig.tight_layout()
 
 # %%
 # What a conversion does
@@ -70,16 +76,12 @@ print(f"SciPy {1e3 * (time.perf_counter() - begin):.2f}, weft {times[0, 1]:.2f}"
 # Times of all pairs
 # ------------------
 # Times are those of one run on the machine that built this page.
-fig, (left, right) = plt.subplots(1, 2, figsize=(10, 4.4))
-weft.spy(A[:80, :80], ax=left)
-left.set_title("a corner of the matrix")
-image = right.imshow(times, cmap="viridis_r", norm="log")
+fig, ax = plt.subplots(figsize=(5.6, 4.8))
+image = ax.imshow(times, cmap="viridis_r", norm="log")
 for (s, t), value in np.ndenumerate(times):
-    right.text(
-        t, s, "" if np.isnan(value) else f"{value:.2f}", ha="center", va="center", color="black", fontweight="bold"
-    )
-right.set_xticks(range(len(formats)), formats)
-right.set_yticks(range(len(formats)), formats)
-right.set(xlabel="to", ylabel="from", title="milliseconds")
-fig.colorbar(image, ax=right)
+    ax.text(t, s, "" if np.isnan(value) else f"{value:.2f}", ha="center", va="center", color="black", fontweight="bold")
+ax.set_xticks(range(len(formats)), formats)
+ax.set_yticks(range(len(formats)), formats)
+ax.set(xlabel="to", ylabel="from", title="milliseconds")
+fig.colorbar(image)
 fig.tight_layout()

@@ -62,11 +62,18 @@ for name, size in sizes.items():
     print(f"{name:12} {size / 1e3:10.0f} kB")
 
 # %%
-# The matrix and its size
-# -----------------------
-fig, (left, right) = plt.subplots(1, 2, figsize=(10, 4))
-weft.spy(B, ax=left, cells=100)
-left.set_title("the matrix")
-right.barh(list(sizes), [size / 1e3 for size in sizes.values()], color=["C0", "C1", "C3", "C2"], log=True)
-right.set(xlabel="kB", title="memory")
+# The matrix
+# ----------
+fig, ax = plt.subplots(figsize=(4.6, 4.6))
+weft.spy(B, ax=ax, cells=100)
+ax.set_title("the matrix")
+fig.tight_layout()
+
+# %%
+# Its size
+# --------
+# The scale is logarithmic.
+fig, ax = plt.subplots(figsize=(6, 3))
+ax.barh(list(sizes), [size / 1e3 for size in sizes.values()], color=["C0", "C1", "C3", "C2"], log=True)
+ax.set(xlabel="kB", title="memory")
 fig.tight_layout()

@@ -70,9 +70,16 @@ print(weft.explain(step, A=A, p=rank, w=w))
 # ---------------------------------
 # Many links help. Links from important hosts help more: ranks of hosts with equally many links differ widely.
 incoming = np.asarray(A.sum(axis=0))
-fig, (left, right) = plt.subplots(1, 2, figsize=(10, 4))
-left.scatter(incoming + 1, rank, s=6, alpha=0.3, c=np.log(rank), cmap="viridis")
-left.set(xscale="log", yscale="log", xlabel="incoming links + 1", ylabel="PageRank", title="rank of each host")
-right.semilogy(changes, "o-", ms=3)
-right.set(xlabel="step", ylabel="change of all ranks", title="convergence")
+fig, ax = plt.subplots(figsize=(6, 4.4))
+ax.scatter(incoming + 1, rank, s=6, alpha=0.3, c=np.log(rank), cmap="viridis")
+ax.set(xscale="log", yscale="log", xlabel="incoming links + 1", ylabel="PageRank", title="rank of each host")
+fig.tight_layout()
+
+# %%
+# Convergence
+# -----------
+# Each step changes the ranks less than the step before it.
+fig, ax = plt.subplots(figsize=(6, 4))
+ax.semilogy(changes, "o-", ms=3)
+ax.set(xlabel="step", ylabel="change of all ranks", title="convergence")
 fig.tight_layout()

@@ -72,13 +72,20 @@ for name in ("cumsum", "hanning", "sin"):
 # Two singular vectors of the weighted counts place each text. The iterative solver multiplies with the tensor as it is.
 U, s, _ = weft.linalg.svds(X * (1 / length)[:, None], k=3, v0=np.ones(len(names)))
 x, y = U[:, 1], U[:, 0]
-fig, (left, right) = plt.subplots(1, 2, figsize=(11, 4.8))
+fig, ax = plt.subplots(figsize=(5.6, 4.8))
 order = np.argsort(np.arctan2(y, x))
-image = left.imshow(S[np.ix_(order, order)], cmap="magma_r", vmax=0.5)
-left.set(title="cosine of each two functions", xticks=[], yticks=[])
-fig.colorbar(image, ax=left, shrink=0.8)
-right.scatter(x, y, s=8, color="lightgrey")
+image = ax.imshow(S[np.ix_(order, order)], cmap="magma_r", vmax=0.5)
+ax.set(title="cosine of each two functions", xticks=[], yticks=[])
+fig.colorbar(image, shrink=0.8)
+fig.tight_layout()
+
+# %%
+# The map
+# -------
+# Functions that are documented in similar words are near each other.
+fig, ax = plt.subplots(figsize=(6, 4.8))
+ax.scatter(x, y, s=8, color="lightgrey")
 for name in ("cos", "arctan", "cumsum", "nansum", "hanning", "logical_or", "isnan", "reshape", "argsort", "loadtxt"):
-    right.annotate(name, (x[names.index(name)], y[names.index(name)]), fontsize=8)
-right.set(title="two singular vectors", xticks=[], yticks=[])
+    ax.annotate(name, (x[names.index(name)], y[names.index(name)]), fontsize=8)
+ax.set(title="two singular vectors", xticks=[], yticks=[])
 fig.tight_layout()

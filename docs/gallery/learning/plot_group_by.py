@@ -58,16 +58,25 @@ print(np.round(shares, 2))
 assert np.array_equal(counts.sum(axis=1), np.bincount(T.data.astype(int), minlength=6)[1:])
 
 # %%
-# Both in a picture
-# -----------------
-fig, (left, right) = plt.subplots(1, 2, figsize=(10, 4))
+# Ratings of the groups
+# ---------------------
+# Who rates most gives fewer stars.
+fig, ax = plt.subplots(figsize=(6, 4.4))
 colors = plt.cm.viridis(np.linspace(0, 0.85, 4))
 labels = ["fewest ratings", "few", "many", "most ratings"]
 for g in range(4):
-    left.bar(stars + 0.2 * (g - 1.5), shares[g], width=0.2, color=colors[g], label=labels[g])
-    shown = np.where(count[g] >= 30, mean[g], np.nan)
-    right.plot(shown, "o-", ms=3, color=colors[g])
-left.set(xlabel="stars", ylabel="share", title="ratings of four groups of users")
-left.legend()
-right.set(xlabel="week", ylabel="mean rating", title="means by week")
+    ax.bar(stars + 0.2 * (g - 1.5), shares[g], width=0.2, color=colors[g], label=labels[g])
+ax.set(xlabel="stars", ylabel="share", title="ratings of four groups of users")
+ax.legend()
+fig.tight_layout()
+
+# %%
+# Means over time
+# ---------------
+# Weeks with fewer than 30 ratings of a group are left out.
+fig, ax = plt.subplots(figsize=(7, 4))
+for g in range(4):
+    ax.plot(np.where(count[g] >= 30, mean[g], np.nan), "o-", ms=3, color=colors[g], label=labels[g])
+ax.set(xlabel="week", ylabel="mean rating", title="means by week")
+ax.legend()
 fig.tight_layout()

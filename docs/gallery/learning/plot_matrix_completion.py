@@ -64,14 +64,21 @@ print(f"root mean square error of the ratings put aside: {curves[0, 1]:.3f} at f
 assert curves[-1, 1] < 0.96 * curves[0, 1]
 
 # %%
-# Error and prediction
-# --------------------
-fig, (left, right) = plt.subplots(1, 2, figsize=(10, 4))
-left.plot(curves[:, 0], label="ratings used")
-left.plot(curves[:, 1], label="ratings put aside")
-left.set(xlabel="step", ylabel="root mean square error, stars", title="learning")
-left.legend()
+# Error by step
+# -------------
+fig, ax = plt.subplots(figsize=(6, 4.2))
+ax.plot(curves[:, 0], label="ratings used")
+ax.plot(curves[:, 1], label="ratings put aside")
+ax.set(xlabel="step", ylabel="root mean square error, stars", title="learning")
+ax.legend()
+fig.tight_layout()
+
+# %%
+# Predictions
+# -----------
+# The predicted stars for each rating that was put aside; the lines in the middle are medians.
+fig, ax = plt.subplots(figsize=(6, 4.2))
 predicted = np.clip(mean + np.einsum("ek,ek->e", U[U_test], V[V_test]), 1, 5)
-right.violinplot([predicted[T.data[test] == star] for star in range(1, 6)], positions=range(1, 6), showmedians=True)
-right.set(xlabel="rating put aside", ylabel="prediction", title="predicted stars")
+ax.violinplot([predicted[T.data[test] == star] for star in range(1, 6)], positions=range(1, 6), showmedians=True)
+ax.set(xlabel="rating put aside", ylabel="prediction", title="predicted stars")
 fig.tight_layout()

@@ -57,13 +57,20 @@ assert np.allclose(out, weights @ V)
 print(weft.explain("S(i,j) = M(i,j)*Q(i,k)*K(j,k)*0.125", M=M, Q=Q, K=K))
 
 # %%
-# Pattern and weights
-# -------------------
-fig, (left, right) = plt.subplots(1, 2, figsize=(10, 4.6))
-weft.spy(M[:128, :128], ax=left)
-left.set(title="who looks at whom, first 128 places")
+# The pattern
+# -----------
+fig, ax = plt.subplots(figsize=(4.8, 4.8))
+weft.spy(M[:128, :128], ax=ax)
+ax.set(title="who looks at whom, first 128 places")
+fig.tight_layout()
+
+# %%
+# Weights of one place
+# --------------------
+# Place 60 looks at its neighbours and at the first eight places.
+fig, ax = plt.subplots(figsize=(6, 3.6))
 row = 60
 stored = E[row].coords[0]
-right.vlines(stored, 0, weights[row, stored], color="tab:blue")
-right.set(xlabel="place", ylabel="weight", xlim=(-2, 128), title=f"weights of place {row}")
+ax.vlines(stored, 0, weights[row, stored], color="tab:blue")
+ax.set(xlabel="place", ylabel="weight", xlim=(-2, 128), title=f"weights of place {row}")
 fig.tight_layout()

@@ -67,17 +67,24 @@ assert explained[-1] > explained[0]
 # %%
 # The parts
 # ---------
-# A row of the left picture is a part: the kinds of events that it consists of. The right one says when it happened.
+# A row of the picture is a part: the kinds of events that it consists of.
 for factor in factors[:2]:
     scale = np.linalg.norm(factor, axis=0)
     factor /= scale
     factors[2] *= scale
-fig, (left, right) = plt.subplots(1, 2, figsize=(10, 4))
+fig, ax = plt.subplots(figsize=(6, 4.4))
 frequent = np.sort(np.argsort(factors[1].max(axis=1))[-30:])
-image = left.imshow(factors[1][frequent].T, cmap="magma_r", aspect="auto")
-left.set(xlabel="kind of event", ylabel="part", xticks=range(0, 30, 3), xticklabels=frequent[::3], title="what")
-fig.colorbar(image, ax=left)
-right.plot(factors[2][:52])
-right.set(xlabel="week", ylabel="weight", title="when")
-right.legend([f"part {r}" for r in range(rank)], ncols=2, fontsize="small")
+image = ax.imshow(factors[1][frequent].T, cmap="magma_r", aspect="auto")
+ax.set(xlabel="kind of event", ylabel="part", xticks=range(0, 30, 3), xticklabels=frequent[::3], title="what")
+fig.colorbar(image)
+fig.tight_layout()
+
+# %%
+# When each part was active
+# -------------------------
+# A column of the third factor is the weight of a part in each week.
+fig, ax = plt.subplots(figsize=(7, 4))
+ax.plot(factors[2][:52])
+ax.set(xlabel="week", ylabel="weight", title="when")
+ax.legend([f"part {r}" for r in range(rank)], ncols=2, fontsize="small")
 fig.tight_layout()

@@ -78,14 +78,21 @@ print(
 assert captured[-1] >= captured[0]
 
 # %%
-# Core and weeks
-# --------------
-fig, (left, right) = plt.subplots(1, 2, figsize=(10, 4), width_ratios=[1, 1.6])
-image = left.imshow(np.linalg.norm(core, axis=(1, 3)), cmap="magma_r")
-left.set(xlabel="direction of targets", ylabel="direction of sources", title="size of the core")
-fig.colorbar(image, ax=left, shrink=0.8)
+# The core
+# --------
+fig, ax = plt.subplots(figsize=(5.4, 4.6))
+image = ax.imshow(np.linalg.norm(core, axis=(1, 3)), cmap="magma_r")
+ax.set(xlabel="direction of targets", ylabel="direction of sources", title="size of the core")
+fig.colorbar(image, shrink=0.8)
+fig.tight_layout()
+
+# %%
+# Directions of weeks
+# -------------------
+# The first direction is the mean activity; the others are changes of it.
+fig, ax = plt.subplots(figsize=(7, 4))
 for s in range(ranks[3]):
-    right.plot(factors[3][:52, s] * np.sign(factors[3][:, s].sum()), label=f"direction {s + 1}")
-right.set(xlabel="week", ylabel="weight", title="directions of weeks")
-right.legend()
+    ax.plot(factors[3][:52, s] * np.sign(factors[3][:, s].sum()), label=f"direction {s + 1}")
+ax.set(xlabel="week", ylabel="weight", title="directions of weeks")
+ax.legend()
 fig.tight_layout()
