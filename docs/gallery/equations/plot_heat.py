@@ -50,8 +50,8 @@ for _ in range(600):
 assert np.allclose(u, v)
 
 # %%
-# What the product costs
-# ----------------------
+# The cost of the product
+# -----------------------
 print(step.explain())
 
 # %%

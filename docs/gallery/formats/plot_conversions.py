@@ -2,8 +2,8 @@
 Conversions between formats
 ===========================
 
-What does it take to get from one format to another? weft makes a conversion for each two formats, and says beforehand
-in which steps.
+How is a matrix brought from one format to another, and how long does it take? weft makes a conversion for each two
+formats, and says beforehand in which steps.
 """
 
 # sphinx_gallery_thumbnail_number = 2
@@ -27,8 +27,8 @@ ax.set_title("a corner of the matrix")
 fig.tight_layout()
 
 # %%
-# What a conversion does
-# ----------------------
+# The steps of a conversion
+# -------------------------
 # From csr to csc: entries are counted by column first, and then each goes to its place.
 print(weft.explain(A.asformat, "csc"))
 

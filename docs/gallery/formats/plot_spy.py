@@ -1,6 +1,6 @@
 """
-Where the entries are: spy plots and queries
-============================================
+Spy plots and queries of real matrices
+======================================
 
 Which format suits a matrix shows in a picture of it, and in a few numbers that a query counts.
 """
@@ -44,8 +44,8 @@ else:
     matrices = stand_ins()
 
 # %%
-# What decides on a format
-# ------------------------
+# Numbers that decide on a format
+# -------------------------------
 # A query is answered from the coordinates. Few diagonals call for dia, rows of equal length for ell; ``hi - lo`` is the
 # bandwidth.
 question = "select [j-i] -> id() as used"

@@ -39,8 +39,8 @@ for outputs in (8, 4, 2):
 print("two features of each member:", H.shape)
 
 # %%
-# What weft does
-# --------------
+# How weft computes it
+# --------------------
 print(weft.explain(layer, S=S, X=np.ones((34, 4)), W=np.ones((4, 2))))
 
 # %%

@@ -54,8 +54,8 @@ assert np.isclose(triangles.sum(), 3 * count)
 print(f"mean clustering coefficient of vertices with two edges or more: {clustering[pairs > 0].mean():.3f}")
 
 # %%
-# What weft does
-# --------------
+# How weft computes it
+# --------------------
 # The loops visit an edge ``(i, j)``, and then what the rows ``j`` and ``i`` have in common.
 print(weft.explain("ij,jk,ik->i", A, A, A))
 

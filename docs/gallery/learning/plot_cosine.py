@@ -59,8 +59,8 @@ rows = weft.to_scipy(X) / length[:, None]
 assert np.allclose(S.todense(), (rows @ rows.T).toarray())
 
 # %%
-# What is like ``cumsum``?
-# ------------------------
+# Nearest functions
+# -----------------
 S = S.todense()
 for name in ("cumsum", "hanning", "sin"):
     best = np.argsort(S[names.index(name)])[::-1][1:5]
