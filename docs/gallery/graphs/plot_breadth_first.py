@@ -1,6 +1,6 @@
 """
-Breadth-first levels: any and and
-=================================
+Breadth-first search with booleans
+==================================
 
 How many steps away is each vertex of a mesh? A product over ``and`` and ``or`` moves a set of vertices one step along
 the edges; this is breadth-first search.

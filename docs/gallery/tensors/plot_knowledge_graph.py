@@ -67,9 +67,10 @@ print(repr(scores))
 # All pairs of relations
 # ----------------------
 order = np.argsort(-size)[:80]
-fig, axes = plt.subplots(1, 2, figsize=(10, 4.6))
 jaccard = same / (size[:, None] + size - same)
-for ax, values, title in zip(axes, (jaccard, share), ("same direction", "other direction"), strict=True):
+for values, title in ((share, "in the other direction"), (jaccard, "in the same direction")):
+    fig, ax = plt.subplots(figsize=(5.6, 4.6))
     image = ax.imshow(values[np.ix_(order, order)] ** 0.5, cmap="magma_r", vmin=0, vmax=1)
-    ax.set(xlabel="relation", ylabel="relation", title=f"shared pairs, {title}")
-fig.colorbar(image, ax=axes, label="share (square root)", shrink=0.8)
+    ax.set(xlabel="relation", ylabel="relation", title=f"shared pairs {title}")
+    fig.colorbar(image, label="share (square root)")
+    fig.tight_layout()
