@@ -188,3 +188,9 @@ def test_formats_in_which_values_can_be_added():
     added = {name for name in FORMATS[2] if has_one_position_each(parse_format(name, 2), True)}
     assert {"dia", "banded", "skyline", "dense"} <= added
     assert added.isdisjoint({"csr", "coo", "ell", "bsr", "dok", "hash", "hyb", "jad"})
+
+
+def test_a_constant_has_no_operand_whose_entries_are_copied():
+    kernel = weft.compile("y(j) = 2.0", y="hash_vector")
+    assert "values find their places" in kernel.explain()
+    assert "query1" in kernel.stages["c"]

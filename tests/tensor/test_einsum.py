@@ -301,6 +301,8 @@ def test_the_short_report_says_what_costs_and_what_to_do():
         restricted = text.replace("= ", "= (") + ")*not_equal(A(i,j), 0)"
         assert "every j" not in weft.explain(restricted, A=A, x=x)
         assert weft.evaluate(restricted, A=A, x=x).nnz == A.nnz
+    L = weft.asarray(np.where(A.todense() > 0, A.todense(), -np.inf), format="csr", fill_value=-np.inf)
+    assert "multiply by not_equal(L(i,j), -inf) to" in weft.explain("O(i,j) = exp(L(i,j) - x(j))", L=L, x=x)
     z = np.array([1.0, 0.0, 2.0])
     quotient = weft.explain("O(i,j) = A(i,j)/z(i)", A=A, z=z)
     assert quotient.splitlines()[0] == "O(i,j) = A(i,j)/z(i)"

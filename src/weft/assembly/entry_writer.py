@@ -13,7 +13,7 @@ from ..ir import nodes as ir
 from ..ir.builder import block
 from ..lowering.lowerer import Lowerer
 from ..lowering.result_writer import ResultWriter
-from ..records import replace
+from ..records import cached, replace
 
 __all__ = ["EntryWriter", "among_threads", "source_access"]
 
@@ -64,7 +64,11 @@ class EntryWriter(ResultWriter):
     def __init__(self, owner: Lowerer, access: Access):
         super().__init__(owner, access)
         self.append_nothing()
-        self.source = source_access(owner.program)
+
+    @cached
+    def source(self) -> Access:
+        """Return the access that reads the tensor whose entries the loops are over."""
+        return source_access(self.owner.program)
 
     def take(self, vars: TensorVars, arrays: Sequence[ir.Var]) -> None:
         """Add ``arrays`` to the parameters of the function, after the arrays of the result."""

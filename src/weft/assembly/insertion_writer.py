@@ -239,8 +239,9 @@ class InsertionWriter(EntryWriter):
     @property
     def can_be_cut(self) -> bool:
         # The number of entries before a chunk must be known.
-        source = self.owner.types[self.source.tensor].format
-        return not self.edge_writer or not self.edge_writer.has_parents or adjoining(source)
+        if self.edge_writer is None or not self.edge_writer.has_parents:
+            return True
+        return adjoining(self.owner.types[self.source.tensor].format)
 
     def moved(self, edges: tuple[ir.Var, ir.Var], limits: tuple[ir.Expr, ir.Expr]) -> Sequence[ir.Stmt]:
         if self.edge_writer is None or not self.edge_writer.has_parents:

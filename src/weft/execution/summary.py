@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from itertools import groupby
+from typing import Any
 
 from ..analysis.derived_variables import level_variables
+from ..analysis.implicit_values import RuntimeValue
 from ..analysis.iteration_graph import distinct_accesses
 from ..analysis.merge_lattice import Point
 from ..compiler import Lowered
@@ -181,7 +183,7 @@ def _shared(stmt: Stmt) -> str | None:
 def _complete(lowered: Lowered, told: Collection[str]) -> Iterator[str]:
     """Yield a line for each loop over coordinates that a sparse operand does not store, with the reason."""
     _, lowerer = lowered.evaluation
-    said = {*told}
+    said, types = {*told}, lowered.types
     # A lattice point all of whose iterators are full visits every coordinate.
     for v, points in lowerer.lattices:
         every = any(point.coiterate and all(it.full for it in point.coiterate) for point in points)
@@ -189,8 +191,10 @@ def _complete(lowered: Lowered, told: Collection[str]) -> Iterator[str]:
         if v not in said and every and sparse:
             said.add(v)
             names = " and ".join(dict.fromkeys(a.tensor for a in dense))
-            yield _line(v, f"{names or 'the expression'} makes values there, too", sparse[0])
-    target, types = lowered.assignment.target, lowered.types
+            yield _line(
+                v, f"{names or 'the expression'} makes values there, too", sparse[0], types[sparse[0].tensor].fill
+            )
+    target = lowered.assignment.target
     if not types[target.tensor].format.is_dense or len(target.indices) < 2:
         return  # a loop above has said so for a sparse result, and a vector is no longer than its operands
     # A dense result of several axes has an element at coordinates that no operand stores, whatever the loops are.
@@ -199,14 +203,16 @@ def _complete(lowered: Lowered, told: Collection[str]) -> Iterator[str]:
         for v, level in zip(level_variables(access, format), format.levels, strict=True):
             if v in target.indices and v not in said and not level.full:
                 said.add(v)
-                yield _line(v, f"{target.tensor} is dense", access)
+                yield _line(v, f"{target.tensor} is dense", access, types[access.tensor].fill)
 
 
-def _line(v: str, reason: str, sparse: Access) -> str:
-    return (
-        f"every {v} is visited, also where {sparse.tensor} stores nothing, since {reason}; "
-        f"multiply by not_equal({expression_text(sparse)}, 0) to visit only what {sparse.tensor} stores"
-    )
+def _line(v: str, reason: str, sparse: Access, fill: Any) -> str:
+    told = f"every {v} is visited, also where {sparse.tensor} stores nothing, since {reason}"
+    if isinstance(fill, RuntimeValue):
+        return told
+    operand = expression_text(sparse)
+    mask = f"not_equal({operand}, {fill:g})" if fill == fill else f"equal({operand}, {operand})"  # NaN is not itself
+    return f"{told}; multiply by {mask} to visit only what {sparse.tensor} stores"
 
 
 def _accesses(points: Sequence[Point], full: bool) -> list[Access]:
