@@ -112,7 +112,7 @@ class Examples(pytest.Item):
         return self.path, 0, f"examples of {self.path.name}"
 
 
-collect_ignore = ["docs/conf.py", "docs/_ext", "docs/gallery", "docs/examples"]
+collect_ignore = ["docs/conf.py", "docs/_build", "docs/_ext", "docs/gallery", "docs/examples"]
 
 
 def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> pytest.File | None:
