@@ -13,6 +13,7 @@ from sphinx.application import Sphinx
 ROOT = Path(__file__).resolve().parents[2]
 RESULTS = ROOT / "asv_benchmarks" / "speed.json"
 FOLDER = ROOT / "docs" / "_generated"
+LEFT = 0.2  # the left end of the axis, where labels begin
 PEERS = ("SciPy", "pydata/sparse")
 
 
@@ -32,7 +33,7 @@ THEMES = {
 
 
 def draw(results: dict[str, Any], colours: Colours, target: Path) -> None:
-    """Write the chart as SVG: a bar for each peer, as long as the logarithm of its time over weft's."""
+    """Write the chart as SVG: a bar for each peer, from 1 to the median of its time over weft's, and a line over its quartiles."""
     import matplotlib as mpl
 
     mpl.use("svg")
@@ -43,16 +44,16 @@ def draw(results: dict[str, Any], colours: Colours, target: Path) -> None:
     with mpl.rc_context(settings):
         figure, axes = plt.subplots(figsize=(6, 0.62 * len(results["rows"]) + 1.6))
         y = 0.0
-        longest = max(ratio["median"] for row in results["rows"] for ratio in row["peers"].values())
+        longest = max(ratio["high"] for row in results["rows"] for ratio in row["peers"].values())
         for group, rows in groupby(results["rows"], key=lambda row: row["group"]):
-            axes.text(0.25, y, group, fontweight="bold", va="center", ha="left")
+            axes.text(LEFT, y, group, fontweight="bold", va="center", ha="left")
             y += 0.9
             for row in rows:
-                axes.text(0.25, y, row["label"], family="monospace", fontsize=8.5, va="center", ha="left")
+                axes.text(LEFT, y, row["label"], family="monospace", fontsize=8.5, va="center", ha="left")
                 y += 0.62
                 y = _bars(axes, row["peers"], y, colours) + 0.3
             y += 0.45
-        axes.set(xscale="log", xlim=(0.25, longest * 3), ylim=(y - 0.4, -1.2))
+        axes.set(xscale="log", xlim=(LEFT, longest * 3), ylim=(y - 0.4, -1.2))
         axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}x"))
         axes.xaxis.tick_top()
         axes.tick_params(axis="x", which="both", colors=colours.text, length=0)
@@ -76,7 +77,8 @@ def _bars(axes: Any, peers: dict[str, dict[str, float]], y: float, colours: Colo
         ratio = peers[peer]["median"]
         axes.barh(y, ratio - 1, left=1, height=0.5, color=colour)
         text = f"{ratio:.2g}x" if ratio < 100 else f"{ratio:.0f}x"
-        axes.text(max(ratio, 1) * 1.06, y, text, fontsize=8.5, va="center", ha="left")
+        axes.hlines(y, peers[peer]["low"], peers[peer]["high"], color=colours.text, linewidth=0.8)
+        axes.text(max(peers[peer]["high"], 1) * 1.06, y, text, fontsize=8.5, va="center", ha="left")
         y += 0.56
     axes.vlines(1, begin, y - 0.2, color=colours.text, linewidth=1)
     return y
