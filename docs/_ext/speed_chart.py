@@ -33,7 +33,7 @@ THEMES = {
 
 
 def draw(results: dict[str, Any], colours: Colours, target: Path) -> None:
-    """Write the chart as SVG: a bar for each peer, from 1 to the median of its time over weft's, and a line over its quartiles."""
+    """Write the chart: for each peer a bar to the median of its time over weft's, and a line over quartiles."""
     import matplotlib as mpl
 
     mpl.use("svg")
@@ -54,6 +54,8 @@ def draw(results: dict[str, Any], colours: Colours, target: Path) -> None:
                 y = _bars(axes, row["peers"], y, colours) + 0.3
             y += 0.45
         axes.set(xscale="log", xlim=(LEFT, longest * 3), ylim=(y - 0.4, -1.2))
+        axes.set_xticks([10.0**power for power in range(4) if 10.0**power <= longest])
+        axes.minorticks_off()
         axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}x"))
         axes.xaxis.tick_top()
         axes.tick_params(axis="x", which="both", colors=colours.text, length=0)
