@@ -63,7 +63,16 @@ def draw(results: dict[str, Any], colours: Colours, target: Path) -> None:
         for side in axes.spines.values():
             side.set_visible(False)
         handles = [plt.Rectangle((0, 0), 1, 1, color=colour) for colour in colours.peers]
-        figure.legend(handles, PEERS, loc="upper right", ncols=2, frameon=False, labelcolor=colours.text, fontsize=9)
+        figure.legend(
+            handles,
+            PEERS,
+            loc="upper left",
+            bbox_to_anchor=(0, 0.982),
+            ncols=2,
+            frameon=False,
+            labelcolor=colours.text,
+            fontsize=9,
+        )
         figure.text(0.02, 0.985, "time over weft's, 1x is as fast", fontsize=9, va="top", ha="left")
         figure.subplots_adjust(left=0.02, right=0.99, top=0.93, bottom=0.01)
         figure.savefig(target, format="svg", transparent=True, metadata={"Date": None})
@@ -78,12 +87,17 @@ def _bars(axes: Any, peers: dict[str, dict[str, float]], y: float, colours: Colo
             continue
         ratio = peers[peer]["median"]
         axes.barh(y, ratio - 1, left=1, height=0.5, color=colour)
-        text = f"{ratio:.2g}x" if ratio < 100 else f"{ratio:.0f}x"
         axes.hlines(y, peers[peer]["low"], peers[peer]["high"], color=colours.text, linewidth=0.8)
-        axes.text(max(peers[peer]["high"], 1) * 1.06, y, text, fontsize=8.5, va="center", ha="left")
+        axes.text(max(peers[peer]["high"], 1) * 1.06, y, ratio_text(ratio), fontsize=8.5, va="center", ha="left")
         y += 0.56
     axes.vlines(1, begin, y - 0.2, color=colours.text, linewidth=1)
     return y
+
+
+def ratio_text(ratio: float) -> str:
+    """Return a ratio with two digits or all that it has before the point."""
+    digits = 0 if ratio >= 9.95 else 1 if ratio >= 0.995 else 2
+    return f"{ratio:.{digits}f}x"
 
 
 def caption(results: dict[str, Any]) -> str:

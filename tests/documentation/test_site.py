@@ -66,8 +66,15 @@ def test_the_chart_shows_every_row_and_every_ratio(theme, tmp_path):
     root = ElementTree.parse(tmp_path / "speed.svg").getroot()
     texts = ["".join(node.itertext()).strip() for node in root.iter("{http://www.w3.org/2000/svg}text")]
     assert {row["label"] for row in found["rows"]} <= set(texts)
-    bars = sum(len(row["peers"]) for row in found["rows"])
-    assert len([text for text in texts if re.fullmatch(r"[\d.]+x", text)]) >= bars
+    ratios = [ratio["median"] for row in found["rows"] for ratio in row["peers"].values()]
+    assert not Counter(map(drawn.ratio_text, ratios)) - Counter(texts)
+
+
+@pytest.mark.parametrize(
+    ("ratio", "text"), [(0.27, "0.27x"), (1.004, "1.0x"), (9.96, "10x"), (99.7, "100x"), (230, "230x")]
+)
+def test_a_ratio_has_two_digits_or_all_before_the_point(ratio, text):
+    assert extension("speed_chart").ratio_text(ratio) == text
 
 
 def test_the_caption_names_the_machine_the_date_and_the_inputs():
