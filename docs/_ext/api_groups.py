@@ -148,7 +148,7 @@ PAGES: tuple[Page, ...] = (
                 "tensor.compiled_kernel.CompiledKernel "
                 + members(
                     "tensor.compiled_kernel.CompiledKernel",
-                    "assemble compute explain stages passes",
+                    "assemble compute explain kernels stages passes",
                 ),
             ),
         ),
@@ -506,7 +506,7 @@ PAGES: tuple[Page, ...] = (
         "display",
         "Display",
         "pictures of tensors",
-        (Group("Pictures", "spy"),),
+        (Group("Pictures", "spy SparseTensor.draw"),),
         "[Looking at tensors](../../how_to/display.md) has the rest.",
     ),
     Page(
@@ -655,7 +655,7 @@ PROTOCOLS: dict[str, tuple[str, str]] = {
 
 NOT_LISTED = {
     "Format": """
-        conditions dense is_curved is_partial is_signed level_groups list_of looked_up plain roles sorted_by
+        block_sizes conditions dense is_curved is_partial is_signed level_groups list_of looked_up plain roles sorted_by
         unconditional uncurved unsorted
     """,
 }

@@ -183,7 +183,7 @@ def _shared(stmt: Stmt) -> str | None:
 def _complete(lowered: Lowered, told: Collection[str]) -> Iterator[str]:
     """Yield a line for each loop over coordinates that a sparse operand does not store, with the reason."""
     _, lowerer = lowered.evaluation
-    said, types = {*told}, lowered.types
+    said, types = {*told}, lowered.schedule.types
     # A lattice point all of whose iterators are full visits every coordinate.
     for v, points in lowerer.lattices:
         every = any(point.coiterate and all(it.full for it in point.coiterate) for point in points)

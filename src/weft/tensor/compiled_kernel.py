@@ -225,7 +225,15 @@ class CompiledKernel:
 
     @property
     def kernels(self) -> Collection[execution.Kernel]:
-        """The kernels that compute the steps of the expression."""
+        """The kernels that compute the steps of the expression.
+
+        Examples
+        --------
+        >>> import weft
+        >>> k = weft.compile("y(i) = A(i,j)*x(j)", A="csr", x="dense", y="dense")
+        >>> len(k.kernels)
+        1
+        """
         return self._kernel.kernels
 
     @property
