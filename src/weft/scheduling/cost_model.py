@@ -25,14 +25,16 @@ from ..index_notation.nodes import Access, Apply, Expr, Reduce
 from ..remapping.nodes import Binary
 
 __all__ = [
-    "CHILDREN", "CONVERT", "DIMENSION", "MISPLACED", "NOTHING", "PLACED", "RUNS", "SHARED", "TRANSPOSE", "VECTORS",
-    "cost", "density", "extent", "is_strided", "iterations", "misplaced", "nonzeros", "passed_in_strides", "price",
-    "restarts",
+    "APPENDED", "CHILDREN", "CONVERT", "DIMENSION", "MISPLACED", "NOTHING", "PLACED", "RUNS", "SHARED", "TRANSPOSE",
+    "VECTORS", "cost", "density", "extent", "is_strided", "iterations", "misplaced", "nonzeros", "passed_in_strides",
+    "price", "restarts",
 ]  # fmt: skip
 
 NOTHING: Mapping[str, float] = MappingProxyType({})
 """Default of ``entered``: no loop has a given number of iterations."""
 
+APPENDED = 4.0
+"""Cost of an entry that is appended, in entries that are stored in place."""
 DIMENSION = 1000.0
 CHILDREN = 8.0
 CONVERT = 12.0

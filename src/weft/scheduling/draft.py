@@ -110,6 +110,8 @@ class Draft:
         """
         for access, wanted in converts.items():
             type = self.types[access.tensor]
+            if wanted == type.format:
+                continue  # another access of this operand is stored again
             origin = self.problem.origins.get(access.tensor, access.tensor)
             # Two accesses of one operand that need the same format share its conversion.
             made = next((c for c in self.conversions if c.tensor == origin and c.format == wanted), None)

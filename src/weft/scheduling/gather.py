@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from itertools import permutations
-from math import factorial
+from math import factorial, prod
 
 from ..analysis.iteration_graph import Visit, distinct_accesses, strip
 from ..analysis.terms import bound_variables, foralls, hoist_factors, nested, reductions_of, without_reductions
@@ -12,7 +12,7 @@ from ..concrete_notation.nodes import Assign, Fill, Forall, Stmt, Where, accesse
 from ..formats import TensorType
 from ..index_notation.nodes import Access, Apply, Expr, Reduce
 from ..records import replace
-from .cost_model import RUNS, cost, iterations
+from .cost_model import APPENDED, RUNS, cost, iterations
 from .draft import Draft
 from .fills import filled
 from .loop_orders import can_store_again, formats_for, loop_orders, price_of, weigh
@@ -44,7 +44,9 @@ class Gather(Strategy):
             and problem.depth_of_result((*free, *problem.bound)) <= len(free)
         ]
         best = min((nest for nest in nests if nest is not None), key=lambda nest: nest.cost, default=None)
-        return None if best is None else Candidate(problem, self, best.cost, (best,))
+        if best is None:
+            return None
+        return Candidate(problem, self, best.cost + _price_of_entries(problem), (best,))
 
     def write(self, candidate: Candidate, draft: Draft) -> Stmt:
         problem, (nest,) = candidate.problem, candidate.nests
@@ -57,6 +59,17 @@ class Gather(Strategy):
         value = _in_scalars(value, nest.order, producers, draft)
         stmt = Assign(problem.target, draft.converted(value, problem.result.dtype), problem.assignment.op)
         return filled(_around(stmt, free, producers, draft), free, stored, draft)
+
+
+def _price_of_entries(problem: LoopProblem) -> float:
+    """Return the cost of appending an entry for each coordinate of the loops outside, also where a sum is empty.
+
+    Only expressions around a reduction pay it: for a reduction alone, loops over its entries are cheaper in any case.
+    """
+    if problem.dense or problem.only is None or isinstance(problem.only, Reduce) or not reductions_of(problem.only):
+        return 0.0
+    extents = iterations(problem.value, problem.types)
+    return APPENDED * prod(extents.get(v, 1.0) for v in problem.free)
 
 
 # -- the cost of one order ------------------------------------------------------------------------------------------

@@ -9,21 +9,19 @@ from ..analysis.append_chains import append_chains, is_appendable
 from ..analysis.derived_variables import level_variables
 from ..analysis.implicit_values import same_value
 from ..analysis.iteration_graph import distinct_accesses, is_full, typed_implicit_value
-from ..analysis.terms import foralls
+from ..analysis.terms import foralls, is_flat, reductions_of
 from ..concrete_notation.nodes import Assign, Fill, Stmt, Where, WorkspaceKind
 from ..concrete_notation.nodes import Sequence as Seq
-from ..index_notation.nodes import Access, Expr, Reduce
+from ..index_notation.nodes import Access, Expr, Literal, Reduce
+from ..index_notation.traversal import rebuild
 from ..records import replace
-from .cost_model import nonzeros
+from .cost_model import APPENDED, nonzeros
 from .draft import Draft
 from .loop_orders import best_scatter, loop_orders, weigh
 from .loop_problem import LoopOrder, LoopProblem
 from .strategy import Candidate, Strategy
 
 __all__ = ["DenseResult", "RowWorkspace"]
-
-_APPENDED = 4.0
-"""Cost of an entry that is copied from a workspace and appended, in entries that are stored in place."""
 
 
 class RowWorkspace(Strategy):
@@ -43,6 +41,8 @@ class RowWorkspace(Strategy):
             # A workspace collects sparse results, and reductions in which implicit entries must be counted.
             sparse = problem.additive and not problem.dense
             gathers = not negative and (sparse or problem.folds(negative, term, counting=True))
+        elif (inner := _inner_sum(problem, term)) is not None:
+            term, gathers = inner, not problem.dense
         else:
             in_order = not problem.dense and all(level.ordered for level in problem.result.format.levels)
             sorts = problem.variant.conversion and problem.enabled("row-sort")
@@ -108,7 +108,10 @@ def _best_row(problem: LoopProblem, term: Reduce) -> LoopOrder | None:
     """
     format = problem.result.format
     variables, appended = level_variables(problem.target, format), append_chains(format)
-    if not variables or not (problem.dense or (appended and appended[-1].first == len(variables) - 1)):
+    # Expressions around a sum can only be collected; other sums are sorted where levels above are appended, too.
+    first = 0 if term in reductions_of(problem.value) and term != problem.only else len(variables) - 1
+    listed = bool(appended) and appended[-1].first >= first and appended[-1].last + 1 == len(variables)
+    if not variables or not (problem.dense or listed):
         return None
     *outer, last = variables
     loose = frozenset((last, *term.vars))
@@ -122,7 +125,7 @@ def _best_row(problem: LoopProblem, term: Reduce) -> LoopOrder | None:
         key=lambda nest: nest.cost,
     )
     # Every entry is copied from the workspace to the result, which costs more if it is appended.
-    return replace(best, cost=best.cost + (_APPENDED if appended else 1.0) * nonzeros(format))
+    return replace(best, cost=best.cost + (APPENDED if appended else 1.0) * nonzeros(format))
 
 
 def _collected(
@@ -131,19 +134,43 @@ def _collected(
     """Return loops over ``outer`` levels of the result around a workspace over the others, which is then appended."""
     problem = draft.problem
     target, result = problem.target, problem.result
-    term = draft.stored_for(term, nest.order, nest.converts)
-    term = term if isinstance(term, Reduce) else Reduce("add", (), term)
+    whole = draft.stored_for(term, nest.order, nest.converts)
+    term = next(iter(reductions_of(whole)), Reduce("add", (), whole))
     gathered = f"{', '.join(over)} {'is' if len(over) == 1 else 'are'} gathered in a {kind} workspace"
     draft.notes.append(f"loop order {', '.join(nest.order)}; {gathered}")
     dtype = draft.dtype(term.body)
     repeats = kind == "pairs" and not all(draft.types[a.tensor].format.is_unique for a in distinct_accesses(term))
     w = draft.workspace(over, kind, dtype, term.op, repeats)
     producer = foralls(nest.order[len(outer) :], Assign(w, draft.converted(term.body, dtype), term.op))
-    consumer = foralls(over, Assign(target, draft.converted(w, result.dtype)))
+    value = _replaced(whole, term, w) if reductions_of(whole) else w
+    consumer = foralls(over, Assign(target, draft.converted(value, result.dtype)))
     stmt: Stmt = Where(consumer, producer)
     if not problem.dense:
         return foralls(outer, stmt)
     # A dense result is filled outside the first loop that does not visit every coordinate.
-    whole = next((n for n, v in enumerate(outer) if not is_full(term, v, draft.types)), len(outer))
-    filled = Seq((Fill(target, result.fill), foralls(outer[whole:], stmt)))
-    return foralls(outer[:whole], filled)
+    full = next((n for n, v in enumerate(outer) if not is_full(term, v, draft.types)), len(outer))
+    filled = Seq((Fill(target, result.fill), foralls(outer[full:], stmt)))
+    return foralls(outer[:full], filled)
+
+
+def _inner_sum(problem: LoopProblem, term: Expr) -> Reduce | None:
+    """Return the only sum inside an expression whose value is the fill value wherever the sum has no entries.
+
+    The expression is computed from the collected sums. Arrays and numbers may stand beside the sum.
+    """
+    found = reductions_of(term)
+    if isinstance(term, Reduce) or len(found) != 1 or found[0].op != "add" or not is_flat(found[0].body):
+        return None
+    (inner,) = found
+    beside = distinct_accesses(_replaced(term, inner, Literal(0)))
+    located = all(problem.types[a.tensor].format.is_dense for a in beside)
+    skips = same_value(typed_implicit_value(inner.body, problem.types), 0)
+    return (
+        inner
+        if located and skips and same_value(typed_implicit_value(term, problem.types), problem.result.fill)
+        else None
+    )
+
+
+def _replaced(expr: Expr, part: Expr, by: Expr) -> Expr:
+    return by if expr == part else rebuild(expr, lambda e: _replaced(e, part, by))

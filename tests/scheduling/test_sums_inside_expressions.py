@@ -1,0 +1,71 @@
+"""Expressions around a sum: the result has entries where the sum has some."""
+
+import numpy as np
+import pytest
+
+import weft
+
+
+def operands(dtype="float64", size=30):
+    rng = np.random.default_rng(0)
+    X = (rng.integers(-5, 9, (size, size)) * (rng.random((size, size)) < 0.06)).astype(dtype)
+    Y = (rng.integers(-5, 9, (size, size)) * (rng.random((size, size)) < 0.06)).astype(dtype)
+    return X, Y, rng.random(size) + 1, rng.random(size) + 1
+
+
+@pytest.mark.parametrize("result", ["csr", "csc", "dcsr", "coo", "hash", None])
+@pytest.mark.parametrize(
+    ("text", "compute"),
+    [
+        ("C(i,k) = 2*sum(j, A(i,j)*B(j,k))", lambda X, Y, u, v: 2 * (X @ Y)),
+        ("C(i,k) = sum(j, A(i,j)*B(j,k))/2", lambda X, Y, u, v: (X @ Y) / 2),
+        ("C(i,k) = -3*sum(j, A(i,j)*B(k,j))", lambda X, Y, u, v: -3 * (X @ Y.T)),
+        ("C(i,k) = sum(j, A(i,j)*B(j,k))*(u(i)*v(k))", lambda X, Y, u, v: (X @ Y) * np.outer(u, v)),
+        ("C(i,k) = abs(sum(j, A(i,j)*B(j,k)))", lambda X, Y, u, v: abs(X @ Y)),
+        ("C(i,k) = sum(j, A(i,j)*B(j,k))/(u(i)*v(k))", lambda X, Y, u, v: (X @ Y) / np.outer(u, v)),
+    ],
+)
+@pytest.mark.parametrize("threads", [1, 2])
+def test_only_entries_of_the_sum_are_stored(text, compute, result, threads):
+    X, Y, u, v = operands()
+    given = {"A": weft.asarray(X, format="csr"), "B": weft.asarray(Y, format="csr"), "u": u, "v": v}
+    given = {name: value for name, value in given.items() if f"{name}(" in text}
+    with weft.config.override(num_threads=threads, parallel_threshold=0):
+        C = weft.evaluate(text, format=result, **given)
+        product = weft.evaluate("C(i,k) = A(i,j)*B(j,k)", A=given["A"], B=given["B"], format="csr")
+    np.testing.assert_allclose(C.todense(), compute(X, Y, u, v), atol=1e-12)
+    assert C.nnz <= 2 * product.nnz < X.size  # hash has room for more
+
+
+@pytest.mark.parametrize("dtype", ["int8", "bool", "float32", "complex128"])
+def test_a_sum_is_in_its_own_dtype(dtype):
+    X, Y, *_ = operands(dtype)
+    A, B = weft.asarray(X, format="csr"), weft.asarray(Y, format="csr")
+    C = weft.evaluate("C(i,k) = sum(j, A(i,j)*B(j,k))*1.5", A=A, B=B)
+    expected = np.einsum("ij,jk->ik", X, Y) * 1.5
+    np.testing.assert_allclose(C.todense(), expected)
+    assert C.dtype == expected.dtype
+
+
+@pytest.mark.parametrize("shape", [(0, 3, 2), (3, 0, 2), (1, 1, 1)])
+def test_without_entries(shape):
+    A, B = weft.zeros(shape[:2], format="csr"), weft.zeros(shape[1:], format="csr")
+    C = weft.evaluate("C(i,k) = 2*sum(j, A(i,j)*B(j,k))", A=A, B=B)
+    assert (C.shape, C.nnz) == ((shape[0], shape[2]), 0)
+
+
+def test_values_that_absent_entries_would_get_are_all_stored():
+    X, Y, *_ = operands(size=8)
+    A, B = weft.asarray(X, format="csr"), weft.asarray(Y, format="csr")
+    for text, expected in {
+        "C(i,k) = sum(j, A(i,j)*B(j,k)) + 1": X @ Y + 1,
+        "C(i,k) = exp(sum(j, A(i,j)*B(j,k)))": np.exp(X @ Y),
+        "C(i,k) = max(j, A(i,j)*B(j,k))*2": (X[:, :, None] * Y[None]).max(1) * 2,
+    }.items():
+        np.testing.assert_allclose(weft.evaluate(text, A=A, B=B, format="csr").todense(), expected)
+
+
+def test_an_operand_that_is_read_twice_is_stored_again_once():
+    A = weft.asarray(operands()[0], format="csr")
+    report = weft.explain("C(i,k) = 2*sum(j, A(i,j)*A(k,j))", A=A)
+    assert report.count("each call converts") == 1
