@@ -482,6 +482,9 @@ class InsertionWriter(EntryWriter):
     def _keeps_position(self, k: int) -> bool:
         """Return whether the coordinates down to a level give its position, with nothing to store on the way."""
         level, m = self.format.levels[k].require(Insertion), self.own[k]
+        # An operand may store diagonals outside the tensor, over which the loops inside have no iterations.
+        if len(axes_of(self.format.remapping.coordinates[k])) != 1:
+            return False
         if k in self.shared:
             return True
         alone = k not in self.grouped and k != self.running and k not in self.counted
