@@ -52,7 +52,7 @@ def made_in(format, evaluate):
             raise
         listed = evaluate(parse_format("coo", format.order))
         with pytest.raises((FormatError, StorageError)):
-            execution.convert(listed, format)
+            execution.convert(listed, format, strict=True)
         event(f"refused: {type(error).__name__}")
         reject()
 
