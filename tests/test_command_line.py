@@ -54,6 +54,7 @@ def test_stages(stage, capsys):
         (["A(i) = B(i)", "-f", "B:d", "-f", "B:s"], "names B twice"),
         (["A(i) = B(i)", "-f", "B:ss"], "format"),
         (["A(i) = B(i)", "--print", "nothing"], "no stage 'nothing'"),
+        (["dtypes(i) = B(i)", "-f", "dtypes:d"], "'dtypes' is an argument of weft.compile"),
         (["A(i) = B(i)", "--dtype", "B:floaty"], "no dtype 'floaty'; the dtypes are bool, "),
         (["convert"], "takes two files, or two formats"),
         (["convert", "a.mtx"], "takes two files, or two formats"),

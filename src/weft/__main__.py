@@ -269,6 +269,8 @@ def _compile(argv: list[str]) -> int:
     options = parser.parse_args(argv)
     formats = _pairs(options.format, "-f")
     dtypes = {name: _dtype(text) for name, text in _pairs(options.dtype, "--dtype").items()}
+    if taken := formats.keys() & {"dtypes", "schedule"}:
+        raise UsageError(f"'{taken.pop()}' is an argument of weft.compile; give the tensor another name")
     kernel = compile_kernel(options.expression, dtypes=dtypes, schedule=None, **formats)
     # The C is printed only if neither a file nor a stage is asked for.
     if options.output:

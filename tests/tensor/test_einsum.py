@@ -444,3 +444,10 @@ def test_einsum_promotes_all_operands_together(dtypes, optimize):
         found = weft.einsum(subscripts, *(make(x) for x in operands[:-1]), operands[-1], optimize=optimize)
         assert dense(found).dtype == wanted.dtype == np.result_type(*operands)
         np.testing.assert_allclose(dense(found), wanted, rtol=1e-5)
+
+
+def test_the_dtype_of_a_result_whose_format_is_inferred():
+    assert "C: csr float32" in repr(weft.compile("C(i,k) = A(i,j)*B(j,k)", A="csr", B="csr", dtypes={"C": "float32"}))
+    formats = {"A": "csr", "B": "csr"}
+    assert "C csr float32" in weft.explain("C(i,k) = A(i,j)*B(j,k)", dtype="float32", **formats)
+    assert "C csc float32" in weft.explain("C(i,k) = A(i,j)*B(j,k)", dtype="float32", format="csc", **formats)

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from .entry_lists import count_entries
     from .hash_growth import InsertionTarget, insertion_target
     from .kernel import Kernel
-    from .plan import Plan, compile, evaluate, looked_up, plan_for
+    from .plan import Plan, compile, evaluate, looked_up, plan_for, target_type
     from .result_buffers import entry_bytes
     from .steps import anonymous
     from .summary import compiled_line
@@ -47,6 +47,7 @@ __all__ = [
     "plan_for",
     "plan_loops",
     "plan_of",
+    "target_type",
     "verify",
     "verify_entries",
 ]  # fmt: skip
@@ -61,7 +62,7 @@ _MODULES = {
     ".entry_lists": "count_entries",
     ".hash_growth": "InsertionTarget insertion_target",
     ".kernel": "Kernel",
-    ".plan": "Plan compile evaluate looked_up plan_for",
+    ".plan": "Plan compile evaluate looked_up plan_for target_type",
     ".result_buffers": "entry_bytes",
     ".steps": "anonymous",
     ".summary": "compiled_line",

@@ -470,6 +470,9 @@ def _types(
             continue  # the type of the result is inferred
         format = parse_format(formats[name], order) if name in formats else Format.dense(order)
         types[name] = TensorType.of(value_dtype(dtypes.get(name, np.float64)).name, format)
+    result = assignment.target.tensor
+    if result in dtypes and result not in types:
+        types[result] = execution.target_type(assignment, types, None, value_dtype(dtypes[result]).name)
     return types
 
 
@@ -538,9 +541,12 @@ def explain(*operands: Any, stages: bool | str | Iterable[str] = False, **named:
         text = operands[0]
         # Formats instead of operands: the report is that of a compiled kernel.
         if all(isinstance(value, (str, Format)) for value in named.values()):
+            target = _parsed(text).target.tensor
             if format is not None:
-                named.setdefault(_parsed(text).target.tensor, format)
-            return compile(text, **named).explain(stages=stages, format="svg" if picture else "text")
+                named.setdefault(target, format)
+            return compile(text, dtypes=None if dtype is None else {target: dtype}, **named).explain(
+                stages=stages, format="svg" if picture else "text"
+            )
         notation, assignment, found = None, _parsed(text), _adopted(named, weak=True)
     else:
         notation, given = _parsed_einsum(operands)
