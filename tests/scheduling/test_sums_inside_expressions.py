@@ -69,3 +69,13 @@ def test_an_operand_that_is_read_twice_is_stored_again_once():
     A = weft.asarray(operands()[0], format="csr")
     report = weft.explain("C(i,k) = 2*sum(j, A(i,j)*A(k,j))", A=A)
     assert report.count("each call converts") == 1
+
+
+@pytest.mark.parametrize("result", ["jad", "csr", "dense"])
+@pytest.mark.parametrize("format", ["skyline", "banded", "dia", "ell"])
+def test_each_access_of_an_operand_must_fit_the_loops(format, result):
+    """One access is stored again, the other walked as it is: intervals beside lists began too late to meet them."""
+    X, Y, u, _ = operands(size=16)
+    A, B = weft.asarray(X, format=format), weft.asarray(Y, format=format)
+    C = weft.evaluate("C(i,j) = u(i)*A(i,k)*B(k,j) - 3*A(i,j)", A=A, B=B, u=u, format=result)
+    np.testing.assert_allclose(C.todense() if result != "dense" else np.asarray(C), np.diag(u) @ X @ Y - 3 * X)

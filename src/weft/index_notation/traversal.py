@@ -6,7 +6,17 @@ from collections.abc import Callable, Iterator
 
 from .nodes import Access, Apply, Assignment, Expr, Reduce
 
-__all__ = ["accesses", "children", "depth", "free_variables", "rebuild", "rename_variables", "tensors", "variables"]
+__all__ = [
+    "accesses",
+    "children",
+    "depth",
+    "free_variables",
+    "rebuild",
+    "rename_variables",
+    "replaced",
+    "tensors",
+    "variables",
+]
 
 
 def children(expr: Expr) -> tuple[Expr, ...]:
@@ -43,6 +53,17 @@ def rebuild(expr: Expr, function: Callable[[Expr], Expr]) -> Expr:
             inner = function(body)
             return expr if inner is body else Reduce(op, vars, inner)
     return expr
+
+
+def replaced(expr: Expr, part: Expr, by: Expr) -> Expr:
+    """Return ``expr`` with ``by`` wherever it has ``part``.
+
+    Parameters
+    ----------
+    expr, part, by : Expr
+        Index expressions.
+    """
+    return by if expr == part else rebuild(expr, lambda e: replaced(e, part, by))
 
 
 def depth(expr: Expr) -> int:

@@ -122,18 +122,16 @@ def formats_for(
     mapping
     """
     found: dict[Access, Format] = {}
-    types = problem.types
-    while changed := dict(_misfits(problem, expr, order, how, types, found, loose)):
+    while changed := dict(_misfits(problem, expr, order, how, found, loose)):
         found |= changed
         if not can_store_again(problem, found, order):
             break
-        types = problem.with_formats(found)
     return found
 
 
 def _misfits(
-    problem: LoopProblem, expr: Expr, order: Sequence[str], how: Visit, types: Mapping[str, TensorType],
-    known: Mapping[Access, Format], loose: frozenset[str],
+    problem: LoopProblem, expr: Expr, order: Sequence[str], how: Visit, known: Mapping[Access, Format],
+    loose: frozenset[str],
 ) -> Iterator[tuple[Access, Format]]:  # fmt: skip
     """Yield the accesses whose operand needs another format, with that format.
 
@@ -142,21 +140,23 @@ def _misfits(
     An access in ``known`` has a new format already, and is yielded again only if it would be iterated many times.
     """
     variant, into = problem.variant, problem.result.dtype
-    unfit = conversions(expr, order, types, how, problem.derived, variant.conversion, loose, dtype=into)
-    for a in distinct_accesses(expr):
+    stored, types, read = problem.stored_again(expr, known)
+    unfit = conversions(stored, order, types, how, problem.derived, variant.conversion, loose, dtype=into)
+    for new in distinct_accesses(stored):
+        a = read.get(new, new)
         # First case: the loops cannot read the operand as it is stored.
-        if a in unfit and a not in known:
+        if new in unfit and a not in known:
             possible = can_store_again(problem, (a,), order)  # if not, any format will do
             yield a, stored_as(problem, a, order) if possible else problem.types[a.tensor].format
         elif variant.conversion or not set(a.indices) <= set(order):
             continue  # an index without a loop gives an operand no order
         # Second case: the loops would iterate its outermost level many times. Third case: they would pass it in
         # strides.
-        elif _is_to_be_found(problem, expr, a, order, types):
+        elif _is_to_be_found(problem, stored, new, order, types):
             wanted = found_by_coordinate(known.get(a) or stored_as(problem, a, order), variant.no_dense_levels)
             if wanted != known.get(a) and can_store_again(problem, (*known, a), order):
                 yield a, wanted
-        elif a not in known and passed_in_strides(expr, a, order, types):
+        elif a not in known and passed_in_strides(stored, new, order, types):
             yield a, stored_as(problem, a, order)
 
 
@@ -241,13 +241,13 @@ def weigh(
     converts = formats_for(problem, expr, order, how, loose)
     if not can_store_again(problem, converts, order):
         return LoopOrder(order, inf, converts)
-    types = problem.with_formats(converts) if converts else problem.types
+    stored, types, _ = problem.stored_again(expr, converts)
     # Operands may have more entries than is typical of their converted formats.
-    held = [(nonzeros(problem.types[a.tensor].format), nonzeros(types[a.tensor].format)) for a in converts]
-    total = cost(expr, order, types, into, entered) * prod(max(was / now, 1.0) for was, now in held)
+    held = [(nonzeros(problem.types[a.tensor].format), nonzeros(format)) for a, format in converts.items()]
+    total = cost(stored, order, types, into, entered) * prod(max(was / now, 1.0) for was, now in held)
     # A conversion reads each value once, so that the order in which it brings values matters more.
     factor = STRIDED if problem.variant.conversion else MISPLACED
-    total *= factor ** sum(misplaced(a, order, types[a.tensor].format) for a in distinct_accesses(expr))
+    total *= factor ** sum(misplaced(a, order, types[a.tensor].format) for a in distinct_accesses(stored))
     return LoopOrder(order, total + price_of(problem, converts), converts)
 
 

@@ -14,6 +14,7 @@ from ..analysis.terms import additive_terms, bound_variables, dtype_of, is_flat,
 from ..formats import Format, TensorType
 from ..index_notation.nodes import Access, Assignment, Expr, Reduce
 from ..index_notation.operator_table import OPERATORS
+from ..index_notation.traversal import replaced
 from ..records import cached, record
 from .cost_model import CONVERT, PLACED, density, nonzeros
 from .format_views import FormatView
@@ -160,6 +161,24 @@ class LoopProblem:
     def loops_of(self, expr: Expr) -> set[str]:
         """Return the loops that an expression depends on."""
         return loops_of(expr, self.types, self.derived)
+
+    def stored_again(
+        self, expr: Expr, formats: Mapping[Access, Format]
+    ) -> tuple[Expr, Mapping[str, TensorType], Mapping[Access, Access]]:
+        """Return an expression whose operands are stored in other formats, the types, and the accesses it had before.
+
+        An operand that has other accesses, too, gets a new name: these read it as it was.
+        """
+        types, read = self.with_formats(formats), dict[Access, Access]()
+        for a, format in formats.items():
+            others = [b for b in distinct_accesses(expr) if b.tensor == a.tensor and formats.get(b) != format]
+            if others:
+                new = Access(f"{a.tensor}({','.join(a.indices)})", a.indices)
+                old = self.types[a.tensor]
+                types[new.tensor] = TensorType.of(old.dtype, format, fill=old.fill)
+                types[a.tensor] = old
+                expr, read[new] = replaced(expr, a, new), a
+        return expr, types, read
 
     def with_formats(self, formats: Mapping[Access, Format]) -> dict[str, TensorType]:
         """Return the types of all tensors, with some operands stored in other formats."""

@@ -13,7 +13,7 @@ from ..analysis.terms import foralls, is_flat, reductions_of
 from ..concrete_notation.nodes import Assign, Fill, Stmt, Where, WorkspaceKind
 from ..concrete_notation.nodes import Sequence as Seq
 from ..index_notation.nodes import Access, Expr, Literal, Reduce
-from ..index_notation.traversal import rebuild
+from ..index_notation.traversal import replaced
 from ..records import replace
 from .cost_model import APPENDED, nonzeros
 from .draft import Draft
@@ -142,7 +142,7 @@ def _collected(
     repeats = kind == "pairs" and not all(draft.types[a.tensor].format.is_unique for a in distinct_accesses(term))
     w = draft.workspace(over, kind, dtype, term.op, repeats)
     producer = foralls(nest.order[len(outer) :], Assign(w, draft.converted(term.body, dtype), term.op))
-    value = _replaced(whole, term, w) if reductions_of(whole) else w
+    value = replaced(whole, term, w) if reductions_of(whole) else w
     consumer = foralls(over, Assign(target, draft.converted(value, result.dtype)))
     stmt: Stmt = Where(consumer, producer)
     if not problem.dense:
@@ -162,7 +162,7 @@ def _inner_sum(problem: LoopProblem, term: Expr) -> Reduce | None:
     if isinstance(term, Reduce) or len(found) != 1 or found[0].op != "add" or not is_flat(found[0].body):
         return None
     (inner,) = found
-    beside = distinct_accesses(_replaced(term, inner, Literal(0)))
+    beside = distinct_accesses(replaced(term, inner, Literal(0)))
     located = all(problem.types[a.tensor].format.is_dense for a in beside)
     skips = same_value(typed_implicit_value(inner.body, problem.types), 0)
     return (
@@ -170,7 +170,3 @@ def _inner_sum(problem: LoopProblem, term: Expr) -> Reduce | None:
         if located and skips and same_value(typed_implicit_value(term, problem.types), problem.result.fill)
         else None
     )
-
-
-def _replaced(expr: Expr, part: Expr, by: Expr) -> Expr:
-    return by if expr == part else rebuild(expr, lambda e: _replaced(e, part, by))
