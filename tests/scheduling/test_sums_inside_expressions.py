@@ -79,3 +79,14 @@ def test_each_access_of_an_operand_must_fit_the_loops(format, result):
     A, B = weft.asarray(X, format=format), weft.asarray(Y, format=format)
     C = weft.evaluate("C(i,j) = u(i)*A(i,k)*B(k,j) - 3*A(i,j)", A=A, B=B, u=u, format=result)
     np.testing.assert_allclose(C.todense() if result != "dense" else np.asarray(C), np.diag(u) @ X @ Y - 3 * X)
+
+
+@pytest.mark.parametrize("result", ["coo", "csr", "dcsr", "csc"])
+def test_minima_are_stored_where_they_have_entries(result):
+    X, Y, *_ = operands()
+    X, Y = (np.where(Z == 0, np.inf, Z) for Z in (X, Y))
+    A, B = (weft.asarray(Z, format="csr", fill_value=np.inf) for Z in (X, Y))
+    C = weft.evaluate("C(i,j) = min(k, A(i,k) + B(k,j))", A=A, B=B, format=result)
+    expected = (X[:, :, None] + Y[None]).min(1)
+    np.testing.assert_array_equal(C.todense(), expected)
+    assert C.nnz == np.isfinite(expected).sum() < expected.size

@@ -108,8 +108,8 @@ def _best_row(problem: LoopProblem, term: Reduce) -> LoopOrder | None:
     """
     format = problem.result.format
     variables, appended = level_variables(problem.target, format), append_chains(format)
-    # Expressions around a sum can only be collected; other sums are sorted where levels above are appended, too.
-    first = 0 if term in reductions_of(problem.value) and term != problem.only else len(variables) - 1
+    # Where levels above are appended, too, sums are listed and sorted, which takes nothing but sums.
+    first = len(variables) - 1 if problem.additive else 0
     listed = bool(appended) and appended[-1].first >= first and appended[-1].last + 1 == len(variables)
     if not variables or not (problem.dense or listed):
         return None
