@@ -1,9 +1,11 @@
-"""Printed output that pages show: a ``text`` block behind a ``python`` block is what the block prints."""
+"""Output that pages show: that of Python blocks, which the pages' own tests compare, and that of commands."""
 
 import doctest
 import io
 import re
 import shlex
+import subprocess
+import sys
 from contextlib import redirect_stderr, redirect_stdout
 from pathlib import Path
 
@@ -14,24 +16,16 @@ import weft
 from weft.__main__ import main
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"
-BLOCK = re.compile(r"^```python\n(.*?)^```\n(?:\n*^```text\n(.*?)^```)?", re.MULTILINE | re.DOTALL)
-PAGES = [
-    path
-    for folder in ("explanation", "reference", "development")
-    for path in sorted((DOCS / folder).glob("*.md"))
-    if "```python\n" in path.read_text("utf-8")
-]
+ROOT = DOCS.parent
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda path: path.stem)
-def test_output_is_that_of_the_block_above(page):
-    namespace = {}
-    for code, shown in BLOCK.findall(page.read_text("utf-8")):
-        out = io.StringIO()
-        with redirect_stdout(out):
-            exec(compile(code, str(page), "exec"), namespace)
-        if shown:
-            assert out.getvalue().rstrip().splitlines() == shown.rstrip().splitlines(), f"{page.name}:\n{code}"
+@pytest.mark.parametrize(("shown", "status"), [("3", 0), ("4", 1), ("3\ncompiled: in memory", 0)])
+def test_a_page_that_shows_another_output_fails(shown, status, tmp_path):
+    (tmp_path / "conftest.py").write_text((ROOT / "conftest.py").read_text("utf-8"))
+    (tmp_path / "page.md").write_text(f"```python\nprint(1 + 2)\n```\n\n```text\n{shown}\n```\n")
+    run = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-p", "no:xdist", "page.md"]
+    done = subprocess.run(run, cwd=tmp_path, capture_output=True, text=True)
+    assert done.returncode == status, done.stdout
 
 
 COMMAND = re.compile(r"^\$ weft (.*)\n((?:(?!\$ ).*\n)*)", re.MULTILINE)
