@@ -226,16 +226,14 @@ def _product_structure(assignment: Assignment, types: Mapping[str, TensorType]) 
     second's. Diagonals make diagonals.
     """
     match assignment.value:
-        case Reduce(op="add", body=Apply(op="multiply", args=(Access() as a, Access() as b))) if a.tensor in types:
+        case Reduce(op="add", vars=(k,), body=Apply(op="multiply", args=(Access() as a, Access() as b))):
             first, second = types[a.tensor].format, types[b.tensor].format
         case _:
             return None
     indices = assignment.target.indices
-    summed = [v for v in a.indices if v not in indices]
-    chained = len(indices) == 2 and len(summed) == 1 and (a.indices, b.indices) == (
-        (indices[0], summed[0]), (summed[0], indices[1])
-    )  # fmt: skip
-    if not chained or any(not same_value(types[x.tensor].fill, 0) for x in (a, b)):
+    if len(indices) != 2 or (a.indices, b.indices) != ((indices[0], k), (k, indices[1])):
+        return None
+    if not all(same_value(types[access.tensor].fill, 0) for access in (a, b)):
         return None
     if first == second and all(level.implied for level in first.levels[1:]):
         return first

@@ -13,6 +13,7 @@ from ..concrete_notation.transformations import factors, product
 from ..formats import TensorType
 from ..index_notation import free_variables
 from ..index_notation.nodes import Access, Apply, Assignment, Expr, Literal, Reduce
+from ..index_notation.traversal import replaced
 from ..records import replace
 from .implicit_values import convert
 from .iteration_graph import strip
@@ -153,17 +154,8 @@ def split_narrow_sum(assignment: Assignment, types: Mapping[str, TensorType]) ->
             free = tuple(v for v in assignment.target.indices if v in free_variables(term))
             name = next(n for k in itertools.count(1) if (n := f"T{k}") not in {*types, assignment.target.tensor})
             target = Access(name, free)
-            return replace(assignment, value=_replaced(assignment.value, term, target)), Assignment(target, term)
+            return replace(assignment, value=replaced(assignment.value, term, target)), Assignment(target, term)
     return None
-
-
-def _replaced(expr: Expr, old: Expr, new: Expr) -> Expr:
-    """Return an expression in which one additive term, identified as an object, is replaced."""
-    if expr is old:
-        return new
-    if isinstance(expr, Apply) and expr.op in _SUMS:
-        return Apply(expr.op, tuple(_replaced(arg, old, new) for arg in expr.args))
-    return expr
 
 
 def is_flat(expr: Expr) -> bool:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from ..analysis.implicit_values import without_conversions
 from ..analysis.iteration_graph import distinct_accesses
-from ..concrete_notation.nodes import Forall, Program, assignments
+from ..concrete_notation.nodes import Forall, assignments
 from ..formats.tensor_vars import TensorVars
 from ..index_notation.nodes import Access
 from ..ir import nodes as ir
@@ -15,7 +15,7 @@ from ..lowering.lowerer import Lowerer
 from ..lowering.result_writer import ResultWriter
 from ..records import cached, replace
 
-__all__ = ["EntryWriter", "among_threads", "source_access"]
+__all__ = ["EntryWriter", "among_threads"]
 
 
 def among_threads(stmt: ir.Stmt) -> ir.Stmt:
@@ -32,17 +32,6 @@ def among_threads(stmt: ir.Stmt) -> ir.Stmt:
         case ir.Block(stmts=stmts):
             return ir.Block(tuple(among_threads(s) for s in stmts))
     return stmt
-
-
-def source_access(program: Program) -> Access:
-    """Return the access that reads the source.
-
-    Parameters
-    ----------
-    program : Program
-        Loops around one assignment.
-    """
-    return next(a for s in assignments(program.stmt) for a in distinct_accesses(without_conversions(s.value)))
 
 
 class EntryWriter(ResultWriter):
@@ -68,7 +57,8 @@ class EntryWriter(ResultWriter):
     @cached
     def source(self) -> Access:
         """Return the access that reads the tensor whose entries the loops are over."""
-        return source_access(self.owner.program)
+        values = (without_conversions(s.value) for s in assignments(self.owner.program.stmt))
+        return next(a for value in values for a in distinct_accesses(value))
 
     def take(self, vars: TensorVars, arrays: Sequence[ir.Var]) -> None:
         """Add ``arrays`` to the parameters of the function, after the arrays of the result."""

@@ -19,7 +19,6 @@ from collections.abc import Mapping, Sequence
 from functools import partial
 
 from ..analysis.contributions import (
-    UNSORTED,
     EntryOrder,
     contribution_path,
     copied_access,
@@ -74,8 +73,8 @@ def insertion_lowerer(
     names: Mapping[str, str],
     phase: InsertionPass,
     options: CodeOptions,
-    skip_fill: bool = False,
-    entry_order: EntryOrder = UNSORTED,
+    skip_fill: bool,
+    entry_order: EntryOrder,
 ) -> Lowerer:
     """Return the lowerer of a pass that assembles a result by insertion.
 

@@ -139,6 +139,7 @@ class ResultWriter:
         """Return statements that move the edges of a chunk, given the limits of the whole loop."""
         return ()
 
+    # -- levels -------------------------------------------------------------------------------------------------
     def level_of(self, var: str) -> int | None:
         """Return the level whose coordinate is ``var``, or has it as its most significant component, or None."""
         derived = self.owner.derived

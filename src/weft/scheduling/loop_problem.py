@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from math import prod
 
@@ -167,16 +168,20 @@ class LoopProblem:
     ) -> tuple[Expr, Mapping[str, TensorType], Mapping[Access, Access]]:
         """Return an expression whose operands are stored in other formats, the types, and the accesses it had before.
 
-        An operand that has other accesses, too, gets a new name: these read it as it was.
+        An operand that is read by several accesses gets a new name for each that reads it in another format.
         """
-        types, read = self.with_formats(formats), dict[Access, Access]()
+        if not formats:
+            return expr, self.types, {}
+        times = Counter(a.tensor for a in distinct_accesses(expr))
+        types, read = (
+            self.with_formats({a: f for a, f in formats.items() if times[a.tensor] == 1}),
+            dict[Access, Access](),
+        )
         for a, format in formats.items():
-            others = [b for b in distinct_accesses(expr) if b.tensor == a.tensor and formats.get(b) != format]
-            if others:
+            if times[a.tensor] > 1:
                 new = Access(f"{a.tensor}({','.join(a.indices)})", a.indices)
                 old = self.types[a.tensor]
                 types[new.tensor] = TensorType.of(old.dtype, format, fill=old.fill)
-                types[a.tensor] = old
                 expr, read[new] = replaced(expr, a, new), a
         return expr, types, read
 

@@ -108,7 +108,7 @@ def _best_row(problem: LoopProblem, term: Reduce) -> LoopOrder | None:
     """
     format = problem.result.format
     variables, appended = level_variables(problem.target, format), append_chains(format)
-    # Where levels above are appended, too, sums are listed and sorted, which takes nothing but sums.
+    # Where the levels above are appended, too, a coordinate list takes sums. It takes no other expressions.
     first = len(variables) - 1 if problem.additive else 0
     listed = bool(appended) and appended[-1].first >= first and appended[-1].last + 1 == len(variables)
     if not variables or not (problem.dense or listed):
@@ -135,15 +135,16 @@ def _collected(
     problem = draft.problem
     target, result = problem.target, problem.result
     whole = draft.stored_for(term, nest.order, nest.converts)
-    term = next(iter(reductions_of(whole)), Reduce("add", (), whole))
+    if not reductions_of(whole):
+        whole = Reduce("add", (), whole)  # which sums duplicates
+    (term,) = reductions_of(whole)
     gathered = f"{', '.join(over)} {'is' if len(over) == 1 else 'are'} gathered in a {kind} workspace"
     draft.notes.append(f"loop order {', '.join(nest.order)}; {gathered}")
     dtype = draft.dtype(term.body)
     repeats = kind == "pairs" and not all(draft.types[a.tensor].format.is_unique for a in distinct_accesses(term))
     w = draft.workspace(over, kind, dtype, term.op, repeats)
     producer = foralls(nest.order[len(outer) :], Assign(w, draft.converted(term.body, dtype), term.op))
-    value = replaced(whole, term, w) if reductions_of(whole) else w
-    consumer = foralls(over, Assign(target, draft.converted(value, result.dtype)))
+    consumer = foralls(over, Assign(target, draft.converted(replaced(whole, term, w), result.dtype)))
     stmt: Stmt = Where(consumer, producer)
     if not problem.dense:
         return foralls(outer, stmt)
@@ -164,9 +165,6 @@ def _inner_sum(problem: LoopProblem, term: Expr) -> Reduce | None:
     (inner,) = found
     beside = distinct_accesses(replaced(term, inner, Literal(0)))
     located = all(problem.types[a.tensor].format.is_dense for a in beside)
-    skips = same_value(typed_implicit_value(inner.body, problem.types), 0)
-    return (
-        inner
-        if located and skips and same_value(typed_implicit_value(term, problem.types), problem.result.fill)
-        else None
-    )
+    absent = [typed_implicit_value(e, problem.types) for e in (inner.body, term)]
+    skipped = same_value(absent[0], 0) and same_value(absent[1], problem.result.fill)
+    return inner if located and skipped else None
