@@ -104,6 +104,10 @@ for fill in (0.0, 1.0, np.inf, -np.inf):  # what annihilates nothing, and what d
             cases += [partial(evaluated, text, made, given) for made in (None, "csr", "dense")]
     cases.append(partial(evaluated, "C(i,j) = v(i)*x(j)", None, {"v": ((9,), fill, "s"), "x": ((7,), 0.0, "s")}))
     cases.append(partial(evaluated, "y(j) = max(i, A(i,j))", None, {"A": ((9, 70), fill, "csr")}))
+    given = {"A": ((9, 5), fill, "csr"), "B": ((5, 40), fill, "csr"), "v": ((9,), 0.0, "dense")}
+    for around in ("maximum(maximum({}, 2), v(i))", "{}/v(i)", "2*{} + v(i)"):  # what is absent from a sum inside
+        text = around.format("sum(k, A(i,k)*B(k,j))")
+        cases += [partial(evaluated, "C(i,j) = " + text, made, given) for made in ("csr", "lil", "dok", "dcsr")]
 together(cases, lambda case: case())
 """
 

@@ -65,6 +65,30 @@ def test_values_that_absent_entries_would_get_are_all_stored():
         np.testing.assert_allclose(weft.evaluate(text, A=A, B=B, format="csr").todense(), expected)
 
 
+@pytest.mark.parametrize("result", ["csr", "lil", "coo", "dcsr", "hash", None])
+@pytest.mark.parametrize("factors", ["sum(k, E(k,j))", "sum(k, A(i,k)*E(k,j))"])
+def test_arrays_beside_a_sum_have_values_where_it_is_absent(factors, result):
+    """Room was made for the coordinates of the sum, but all of the array's were appended."""
+    E, z = np.zeros((9, 7), "float32"), np.linspace(-1, 4, 9, dtype="float32")
+    E[2, 3] = 5
+    given = {
+        "A": weft.asarray(np.eye(9, dtype="float32"), format="csr"),
+        "E": weft.asarray(E, format="coo_aos"),
+        "z": z,
+    }
+    summed = np.broadcast_to(E.sum(0), (9, 7)) if "A" not in factors else E
+    for text, expected in {
+        "maximum(maximum({}, 2), z(i))": np.maximum(np.maximum(summed, 2), z[:, None]),
+        "maximum({}, z(i))": np.maximum(summed, z[:, None]),
+        "{}*z(i) + z(i)": summed * z[:, None] + z[:, None],
+    }.items():
+        named = {name: value for name, value in given.items() if f"{name}(" in text + factors}
+        found = weft.evaluate(f"y(i,j) = {text.format(factors)}", format=result, **named)
+        np.testing.assert_allclose(
+            found if result is None and not hasattr(found, "todense") else found.todense(), expected
+        )
+
+
 def test_an_operand_that_is_read_twice_is_stored_again_once():
     A = weft.asarray(operands()[0], format="csr")
     report = weft.explain("C(i,k) = 2*sum(j, A(i,j)*A(k,j))", A=A)

@@ -136,21 +136,21 @@ def _keeps_duplicates(value: Expr, leads: tuple[Access, ...], types: Mapping[str
     return adds_in_place(converted(value, dtypes, dtype), leads[0], types[leads[0].tensor].dtype)
 
 
-def is_driven(expr: Expr, drivers: Set[Access], types: Mapping[str, TensorType]) -> bool:
-    """Return whether an expression is implicit wherever some operands are.
+def is_driven(expr: Expr, drivers: Set[Expr], types: Mapping[str, TensorType]) -> bool:
+    """Return whether an expression is implicit wherever some of its parts are.
 
     Parameters
     ----------
     expr : Expr
         The expression. Its reductions are not looked into.
-    drivers : set of Access
-        The operands.
+    drivers : set of Expr
+        The parts: operands or reductions.
     types : mapping
         Types of the operands by name.
     """
+    if expr in drivers:
+        return True
     match expr:
-        case Access():
-            return expr in drivers
         case Apply(op=op, args=args):
             found = [is_driven(arg, drivers, types) for arg in args]
             if len(args) == 1:

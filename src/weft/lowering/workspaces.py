@@ -17,7 +17,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..concrete_notation.nodes import SMALL_WORKSPACE, Assign, Where, Workspace, result_of
+from ..concrete_notation.nodes import SMALL_WORKSPACE, Assign, Forall, Stmt, Where, Workspace, result_of
+from ..errors import LoweringError
 from ..formats import Dense, Format, LevelVars, TensorType
 from ..formats.tensor_vars import TensorVars
 from ..formats.workspace_levels import Listed, ListedHashed, Marked, Paired
@@ -240,6 +241,7 @@ def where(owner: Lowerer, stmt: Where, env: Environment) -> ir.Stmt:
     if not owner.holds_values and w.kind not in LISTED:
         return owner.statement(stmt.consumer, env)
     if kind is FunctionKind.BOUND:
+        _check_consumer(owner, w, stmt.consumer, env)
         return owner.statement(stmt.producer, env)
     if kind is FunctionKind.WIDEST:
         keep = if_(gt(_VISITS, owner.widest), ir.Set(owner.widest, _VISITS))
@@ -292,6 +294,18 @@ def where(owner: Lowerer, stmt: Where, env: Environment) -> ir.Stmt:
         owner.statement(stmt.consumer, env),
         ir.For(q, lit(0), m["size"], clear),
     )
+
+
+def _check_consumer(owner: Lowerer, w: Workspace, consumer: Stmt, env: Environment) -> None:
+    """Raise ``LoweringError`` if a consumer appends coordinates that were not written to the workspace.
+
+    There would be no room for these, since the writes are counted as a bound.
+    """
+    if len(w.indices) != 1 or not isinstance(consumer, Forall):
+        return
+    for point in owner.lattice(consumer, env, record=False):
+        if not any(it.access is not None and it.access.tensor == w.name for it in point.iterators):
+            raise LoweringError(f"{consumer.var} has coordinates that are not in the workspace {w.name}")
 
 
 def _rests(owner: Lowerer, w: Workspace, env: Environment) -> ir.Stmt:

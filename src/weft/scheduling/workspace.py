@@ -9,6 +9,7 @@ from ..analysis.append_chains import append_chains, is_appendable
 from ..analysis.derived_variables import level_variables
 from ..analysis.implicit_values import same_value
 from ..analysis.iteration_graph import distinct_accesses, is_full, typed_implicit_value
+from ..analysis.structure_match import is_driven
 from ..analysis.terms import foralls, is_flat, reductions_of
 from ..concrete_notation.nodes import Assign, Fill, Stmt, Where, WorkspaceKind
 from ..concrete_notation.nodes import Sequence as Seq
@@ -157,7 +158,8 @@ def _collected(
 def _inner_sum(problem: LoopProblem, term: Expr) -> Reduce | None:
     """Return the only sum inside an expression whose value is the fill value wherever the sum has no entries.
 
-    The expression is computed from the collected sums. Arrays and numbers may stand beside the sum.
+    The expression is computed from the collected sums alone: only their coordinates are appended, and room is only
+    made for these. Arrays and numbers may stand beside the sum if no value of theirs is left where the sum is absent.
     """
     found = reductions_of(term)
     if isinstance(term, Reduce) or len(found) != 1 or found[0].op != "add" or not is_flat(found[0].body):
@@ -167,4 +169,4 @@ def _inner_sum(problem: LoopProblem, term: Expr) -> Reduce | None:
     located = all(problem.types[a.tensor].format.is_dense for a in beside)
     absent = [typed_implicit_value(e, problem.types) for e in (inner.body, term)]
     skipped = same_value(absent[0], 0) and same_value(absent[1], problem.result.fill)
-    return inner if located and skipped else None
+    return inner if located and skipped and is_driven(term, {inner}, problem.types) else None
