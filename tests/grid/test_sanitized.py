@@ -83,6 +83,7 @@ import numpy as np
 import weft
 from tests.beside import sparse
 from tests.grid.batch import together
+from weft.formats import Banded, Dense, Format, Squeezed
 
 rng = np.random.default_rng(2)
 
@@ -91,6 +92,9 @@ def tensor(shape, fill, format):
 
 def evaluated(text, format, operands):
     weft.evaluate(text, format=format, **{name: tensor(*given) for name, given in operands.items()})
+
+def into(array, format, own):
+    np.testing.assert_array_equal(weft.asarray(array, format=format).asformat(own).todense(), array)
 
 cases = []
 for format in ("sss", "ssd", "sds", "dss", "coo", "dok"):  # where one search misses the next has nowhere to look
@@ -108,6 +112,16 @@ for fill in (0.0, 1.0, np.inf, -np.inf):  # what annihilates nothing, and what d
     for around in ("maximum(maximum({}, 2), v(i))", "{}/v(i)", "2*{} + v(i)"):  # what is absent from a sum inside
         text = around.format("sum(k, A(i,k)*B(k,j))")
         cases += [partial(evaluated, "C(i,j) = " + text, made, given) for made in ("csr", "lil", "dok", "dcsr")]
+for remapping, levels in [  # below coordinates that do not occur, and so have no positions
+    ("(i,j) -> (i,j)", [Squeezed(), Banded()]),
+    ("(i,j) -> (i/2,i%2,j)", [Squeezed(), Banded(), Banded()]),
+    ("(i,j) -> (i/2,j,i%2)", [Squeezed(), Squeezed(), Dense()]),
+    ("(i,j) -> (i/2/2,i/2%2,j/2,i%2,j%2)", [Squeezed(), Banded(), Banded(), Squeezed(), Squeezed()]),
+]:
+    for shape in ((4, 6), (1, 1), (3, 0)):
+        some = np.where(rng.random(shape) < 0.1, 2.0, 0)
+        for given in (some, np.zeros(shape)):
+            cases += [partial(into, given, first, Format(remapping, levels)) for first in ("dense", "csr")]
 together(cases, lambda case: case())
 """
 

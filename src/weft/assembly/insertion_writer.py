@@ -32,6 +32,7 @@ from ..formats.capabilities import Insertion, QueriedEdges, SharedPositions
 from ..index_notation.nodes import Access
 from ..ir import nodes as ir
 from ..ir.builder import add, block, cast, if_, increment, lit, lor, lt, mul, ne, sub
+from ..ir.traversal import used_names, walk
 from ..lowering.environment import Environment
 from ..lowering.function_kind import COUNTS, FunctionKind
 from ..lowering.lowerer import Lowerer
@@ -116,6 +117,13 @@ def _reused(
     return reused_arrays(types[copied.tensor], types[target.tensor], entry_order, options) if copied else (False, {})
 
 
+def _reads_memory_at(position: ir.Expr, stmts: Sequence[ir.Stmt]) -> bool:
+    """Return whether statements load, or call functions, at an index that depends on a position."""
+    names = used_names(position)
+    memory = (node for node in walk(block(*stmts)) if isinstance(node, ir.Load | ir.Call | ir.For))
+    return any(not names.isdisjoint(used_names(node)) for node in memory)
+
+
 class InsertionWriter(EntryWriter):
     """Writer of a pass that assembles a result by insertion.
 
@@ -185,13 +193,12 @@ class InsertionWriter(EntryWriter):
         known = self.copies and not self.owner.skip_fill
         source = query_lowering.source_facts(self.owner.types[self.source.tensor].format) if known else SourceFacts()
         last = loops[-1] if loops else None
-        # Segments without entries are also visited, so their coordinates must have positions.
-        above = all(level.has_every and not level.roles for level in self.format.levels[:k])
         inner = None if source.innermost is None else self.source.indices[source.innermost]
         if inner is not None:  # queries are over the axes of the result, which may be a transpose
             source = replace(source, innermost=self.access.indices.index(inner))
-        # At shared positions the query counts positions, of which a segment may have fewer than entries.
-        if last is not None and last.var == inner and above and k not in self.grouped:
+        # Segments without entries are also visited, so their coordinates must have positions. At shared positions the
+        # query counts positions, of which a segment may have fewer than entries.
+        if last is not None and last.var == inner and self._have_positions(k) and k not in self.grouped:
             found = query_lowering.level_queries(self.format, k, source)
             if found and all(isinstance(a.statement.value, Width) for a in found):
                 self.segments = last
@@ -473,10 +480,17 @@ class InsertionWriter(EntryWriter):
                     break
                 coords = tuple(cast(env.coords[v], "int64") if v in env.coords else _UNKNOWN for v in self.path)
                 found, p = self._positions(k, k + 1, parent, coords, env)
+                # Loops also visit coordinates without entries, whose positions are anything: no index for arrays.
+                if not self._have_positions(k) and _reads_memory_at(parent, found):
+                    break
                 stmts += found
                 pos[self.access, k] = p
             parent = pos[self.access, k]
         return stmts
+
+    def _have_positions(self, k: int) -> bool:
+        """Return whether all coordinates of the levels above ``k`` have positions, those without entries as well."""
+        return all(level.has_every and not level.roles for level in self.format.levels[:k])
 
     def _keeps_position(self, k: int) -> bool:
         """Return whether the coordinates down to a level give its position, with nothing to store on the way."""
