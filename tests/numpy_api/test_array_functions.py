@@ -161,6 +161,7 @@ def test_sort_descending_and_argsort(data):
     np.testing.assert_array_equal(weft.argsort(A, axis=axis).todense(), np.argsort(dense, axis=axis, kind="stable"))
 
 
+@settings(max_examples=settings.default.max_examples // 2)  # each of which has five kernels or more
 @given(data=st.data())
 def test_where(data):
     shape = data.draw(st.sampled_from([(4, 5), (5,), (3, 4, 2)]))
