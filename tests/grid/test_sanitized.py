@@ -82,6 +82,7 @@ import numpy as np
 
 import weft
 from tests.beside import sparse
+from tests.formats import test_own_level
 from tests.grid.batch import together
 from weft.formats import Banded, Dense, Format, Squeezed
 
@@ -122,6 +123,9 @@ for remapping, levels in [  # below coordinates that do not occur, and so have n
         some = np.where(rng.random(shape) < 0.1, 2.0, 0)
         for given in (some, np.zeros(shape)):
             cases += [partial(into, given, first, Format(remapping, levels)) for first in ("dense", "csr")]
+for format in test_own_level.FORMATS:  # positions without entries, where others are not to be looked for
+    for other in (test_own_level.FORMATS[0], "hash", "ell"):
+        cases.append(partial(test_own_level.test_pairs, format, other))
 together(cases, lambda case: case())
 """
 

@@ -581,6 +581,8 @@ class LoopEmitter:
         points = self._points_of(loop)
         self.owner.count_cases(len(points))
         located = self._locate_probed(loop, points, env)
+        # Nothing is looked for at the coordinate of a position without an entry, which may lie outside the tensor.
+        first, guards = (guards, ()) if located.declarations and not steps else ((), guards)
         branches: list[tuple[ir.Expr, ir.Stmt]] = []
         for point in points:
             at = [] if self.together else [it for it in point.coiterate if it.format.iteration != "value"]
@@ -590,7 +592,7 @@ class LoopEmitter:
             advance = [steps[it] for it in at] if steps else []
             condition = land(*self._presence(point, at, loop, points, located))
             branches.append((condition, block(body, *advance) if steps else body))
-        return block(*located.declarations, _if_chain(branches))
+        return if_(land(*first), block(*located.declarations, _if_chain(branches)))
 
     def _points_of(self, loop: list[LevelIterator]) -> list[Point]:
         """Return the lattice points of a loop, such that the first one whose iterators are present is the right one.
