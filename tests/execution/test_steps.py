@@ -54,7 +54,7 @@ def text(op, many=MANY, order=2):
 
 def planned(expression, tensors):
     assignment = parse(expression)
-    return plan.plan_for(assignment, tuple(tensors[n]._storage.type for n in plan._names(assignment)))
+    return plan.plan_for(assignment, tuple(tensors[n]._storage.type for n in plan._read(assignment)[1]))
 
 
 @pytest.fixture(autouse=True)

@@ -231,7 +231,7 @@ def apply_data_annihilators(
     Absorbed
         The assignment, with the operators that absorb and those that were expected to.
     """
-    if not might_absorb(assignment.value):
+    if not _might_absorb(assignment):
         return Absorbed(assignment)
     types = {access.tensor: operands[access.tensor].type for access in distinct_accesses(assignment.value)}
     look = _Look(assignment, operands, types, evaluate)
@@ -255,25 +255,21 @@ def assumed(assignment: Assignment, types: Mapping[str, TensorType], dtype: str 
     Absorbed
         The assignment, with the operators that are expected to absorb.
     """
-    if not might_absorb(assignment.value):
+    if not _might_absorb(assignment):
         return Absorbed(assignment)
     return _answered(assignment, tuple(types.items()), dtype, lambda a: a.near.usual and _is_open(a, types))
 
 
 @lru_cache(maxsize=1024)
-def might_absorb(expr: Expr) -> bool:
-    """Return whether an expression has operators that might absorb.
+def _might_absorb(assignment: Assignment) -> bool:
+    """Return whether an assignment has operators that might absorb. Operators of constants alone are left out."""
 
-    Operators of constants alone are left out.
+    def absorbs(expr: Expr) -> bool:
+        if isinstance(expr, Apply) and expr.op in ABSORBING and not all(is_constant(arg) for arg in expr.args):
+            return True
+        return any(map(absorbs, children(expr)))
 
-    Parameters
-    ----------
-    expr : Expr
-        The expression.
-    """
-    if isinstance(expr, Apply) and expr.op in ABSORBING and not all(is_constant(arg) for arg in expr.args):
-        return True
-    return any(might_absorb(child) for child in children(expr))
+    return absorbs(assignment.value)
 
 
 def _answered(assignment: Assignment, kinds: Types, dtype: str | None, answer: _Decide) -> Absorbed:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
-from functools import partial
+from functools import lru_cache, partial
 from typing import Any
 
 import numpy as np
@@ -257,7 +257,7 @@ class SteppedPlan(Plan):
         self.steps, self.operands, self._asked, self._plan_again = steps, tuple(types), asked, again
         self._types = dict(types)
         # A part is dropped after the last step that reads it.
-        self._reads = [_names(step) for step in steps.all]
+        self._reads = [_read(step)[1] for step in steps.all]
         self._last_use = {name: n for n, names in enumerate(self._reads) for name in names}
         known, self._plans = dict(types), list[Plan]()
         for n, step in enumerate(steps.all):
@@ -489,9 +489,11 @@ def _check_shapes(assignment: Assignment, operands: Mapping[str, Storage]) -> No
         raise ShapeError(f"{error}; {formats}") from None
 
 
-def _names(assignment: Assignment) -> tuple[str, ...]:
-    """Return the names of the operands in the order in which they first appear."""
-    return tuple(dict.fromkeys(a.tensor for a in distinct_accesses(assignment.value)))
+@lru_cache(maxsize=4096)
+def _read(assignment: Assignment) -> tuple[tuple[Access, ...], tuple[str, ...]]:
+    """Return the distinct accesses to operands and the operands' names, in the order in which they first appear."""
+    found = distinct_accesses(assignment.value)
+    return tuple(found), tuple(dict.fromkeys(access.tensor for access in found))
 
 
 def _index(type: TensorType) -> str:
@@ -588,7 +590,7 @@ def plan_for(
     if variant == usual:
         return again()  # so that the usual plan is kept once
     variant = variant or usual
-    types = dict(zip(_names(assignment), operand_types, strict=True))
+    types = dict(zip(_read(assignment)[1], operand_types, strict=True))
     if dtype is not None:
         assignment = use_computation_dtype(assignment, tuple((name, type.dtype) for name, type in types.items()), dtype)
     explicit = explicit_sums(assignment)
@@ -688,11 +690,11 @@ def evaluate(
     ResultTooLargeError
         The result does not fit in memory.
     """
-    names = _names(assignment)
+    read, names = _read(assignment)
     missing = [n for n in names if n not in operands]
     if missing:
         raise NotationError(f"{to_text(assignment)} names {missing[0]}, which is not given")
-    for access in distinct_accesses(assignment.value):
+    for access in read:
         order = len(operands[access.tensor].shape)
         if order != len(access.indices):
             reason = f"{access.tensor} has {order} axes, not {len(access.indices)}"
@@ -780,7 +782,7 @@ def compile(
     DTypeError
         A sum wraps around in a narrow dtype of its own, which takes two kernels.
     """
-    names = _names(assignment)
+    _, names = _read(assignment)
     unknown = [n for n in names if n not in types]
     if unknown:
         raise NotationError(f"{to_text(assignment)} names {unknown[0]}, whose format is not given")

@@ -12,7 +12,9 @@ serves any operands. Operators are given by their names in
 
 from __future__ import annotations
 
-from ..records import record
+from typing import Any
+
+from ..records import cached, record
 
 __all__ = ["Access", "Apply", "Assignment", "Expr", "Literal", "Reduce"]
 
@@ -84,3 +86,14 @@ class Assignment:
     target: Access
     value: Expr
     op: str | None = None
+
+    def __hash__(self) -> int:
+        return self._hash
+
+    @cached
+    def _hash(self) -> int:
+        """Hash of the fields, kept since every call looks for the plan of its assignment."""
+        return hash((self.target, self.value, self.op))
+
+    def __reduce__(self) -> tuple[Any, ...]:  # without the hash, which differs from process to process
+        return Assignment, (self.target, self.value, self.op)

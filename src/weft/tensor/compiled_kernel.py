@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -38,6 +39,7 @@ __all__ = [
 ]
 
 
+@lru_cache(maxsize=4096)
 def operand_names(assignment: Assignment) -> tuple[str, ...]:
     """Return the names of the operands in the order in which they first appear on the right-hand side."""
     return tuple(dict.fromkeys(access.tensor for access in reads(assignment.value)))
