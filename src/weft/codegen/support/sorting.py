@@ -14,9 +14,11 @@ __all__ = ["SNIPPETS"]
 _RANK = """\
 typedef int32_t weft_lanes __attribute__((vector_size(32), aligned(4)));
 
-/* Sort the numbers that n <= 8 * width keys carry by their keys: the place of each is the number of smaller keys. */
+/* Sort the numbers that n <= 8 * width keys carry by their keys: the place of each is the number of smaller keys. If
+   ``shared`` is false, it is the first free place from there on, which holds a negative number. */
 #define WEFT_RANK(width) \\
-  static inline void weft_rank_##width(const int32_t *key, int32_t *carried, int32_t *sorted, int32_t n) { \\
+  static inline void weft_rank_##width(const int32_t *key, int32_t *carried, int32_t *sorted, int32_t n, \\
+                                       bool shared) { \\
     weft_lanes keys[width], ranks[width]; \\
     int32_t place[8 * width]; \\
     for (int k = 0; k < width; k++) { \\
@@ -32,7 +34,11 @@ typedef int32_t weft_lanes __attribute__((vector_size(32), aligned(4)));
       ranks[k] = -ranks[k]; \\
       __builtin_memcpy(place + 8 * k, &ranks[k], sizeof(weft_lanes)); \\
     } \\
-    for (int32_t j = 0; j < n; j++) sorted[place[j]] = carried[j]; \\
+    for (int32_t j = 0; j < n; j++) { \\
+      int32_t at = place[j]; \\
+      while (!shared && sorted[at] >= 0) at++; \\
+      sorted[at] = carried[j]; \\
+    } \\
   }
 WEFT_RANK(1)
 WEFT_RANK(2)
@@ -41,17 +47,17 @@ WEFT_RANK(4)
 WEFT_RANK(6)
 WEFT_RANK(8)
 
-/* Sort the numbers that n <= 64 keys carry by their keys. Equal keys share the place of the first of them, and the
-   places after it stay as they are. */
-static inline void weft_rank(int32_t *key, int32_t *carried, int32_t *sorted, int32_t n) {
+/* Sort the numbers that n <= 64 keys carry by their keys. If ``shared`` is true, equal keys share the place of the first
+   of them, and the places after it stay as they are. Else the order is stable. */
+static inline void weft_rank(int32_t *key, int32_t *carried, int32_t *sorted, int32_t n, bool shared) {
   const int32_t padded = n <= 32 ? (n + 7) / 8 * 8 : (n + 15) / 16 * 16;
   for (int32_t i = n; i < padded; i++) key[i] = INT32_MAX;
-  if (n <= 8) weft_rank_1(key, carried, sorted, n);
-  else if (n <= 16) weft_rank_2(key, carried, sorted, n);
-  else if (n <= 24) weft_rank_3(key, carried, sorted, n);
-  else if (n <= 32) weft_rank_4(key, carried, sorted, n);
-  else if (n <= 48) weft_rank_6(key, carried, sorted, n);
-  else weft_rank_8(key, carried, sorted, n);
+  if (n <= 8) weft_rank_1(key, carried, sorted, n, shared);
+  else if (n <= 16) weft_rank_2(key, carried, sorted, n, shared);
+  else if (n <= 24) weft_rank_3(key, carried, sorted, n, shared);
+  else if (n <= 32) weft_rank_4(key, carried, sorted, n, shared);
+  else if (n <= 48) weft_rank_6(key, carried, sorted, n, shared);
+  else weft_rank_8(key, carried, sorted, n, shared);
 }
 """
 
@@ -75,7 +81,7 @@ static inline void weft_sort_short_@(@_t *list, int64_t n) {
   }
   for (int64_t i = 0; i < n; i++) key[i] = (int32_t)((u@_t)list[i] - (u@_t)low);
   for (int64_t i = 0; i < n; i++) sorted[i] = -1; /* less than each key */
-  weft_rank(key, key, sorted, (int32_t)n);
+  weft_rank(key, key, sorted, (int32_t)n, true);
   int32_t last = 0; /* places that are still -1 belong to a key that is equal to the one before */
   for (int64_t i = 0; i < n; i++) {
     last = sorted[i] > last ? sorted[i] : last;
@@ -241,10 +247,8 @@ static inline void weft_order_int32(const int32_t *list, int64_t n, int32_t *ord
       place[i] = i;
       order[i] = -1;
     }
-    weft_rank(key, place, order, (int32_t)n);
-    int32_t least = 0;
-    for (int32_t i = 0; i < n; i++) least = order[i] < least ? order[i] : least;
-    if (least == 0) return; /* no keys were equal, so that each has a place */
+    weft_rank(key, place, order, (int32_t)n, false);
+    return;
   }
   WEFT_STRIPS(i, 0, n, watch) keys[i] = (int64_t)list[i] << 32 | i;
   const uint64_t *found = weft_sort_keys((uint64_t *)keys, (uint64_t *)spare, n, 32, watch);
