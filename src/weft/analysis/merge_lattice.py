@@ -46,6 +46,10 @@ class LevelIterator:
         assert self.access is not None
         return self.access, self.level
 
+    def reads(self, tensor: str) -> bool:
+        """Return whether the level is one of a tensor's."""
+        return self.access is not None and self.access.tensor == tensor
+
     @property
     def locatable(self) -> bool:
         """True if locating a coordinate is cheaper than iterating the level."""

@@ -286,6 +286,8 @@ class LoopEmitter:
             appends = a.target.tensor == target and owner.target.chains != ()
             if appends and not (repeatable or (not last and self._lists(a.target, it))):
                 return False
+            if appends and self._repeats_parents():
+                return False
             if not appends and a.op != "add" and last:
                 return False
             if it.access is None:
@@ -298,6 +300,14 @@ class LoopEmitter:
             if last or not (appends or a.op == "add") or not adds_nothing(a.value, it.access, owner.types):
                 return False
         return not self._merges_below(it)
+
+    def _repeats_parents(self) -> bool:
+        """Return whether the body appends the loop's coordinate to a unique level that has children of its own."""
+        target, levels = self.owner.target, self.owner.target.format.levels
+        return any(
+            levels[chain.last].unique and self.stmt.var in map(target.variable, range(chain.first, chain.last + 1))
+            for chain in target.chains[:-1]
+        )
 
     def _lists(self, target: Access, it: LevelIterator) -> bool:
         """Return whether the result is a list of coordinates that holds each entry of the iterated list separately."""

@@ -40,6 +40,7 @@ from ..concrete_notation.nodes import (
     foralls_of,
     result_of,
     statements,
+    wheres_of,
 )
 from ..concrete_notation.nodes import (
     Sequence as Seq,
@@ -392,7 +393,9 @@ class Lowerer:
     @cached
     def reaches_stored_only(self) -> bool:
         """Guarantee that only coordinates of stored entries are appended, so that the number of entries is a bound."""
-        return same_value(self.implicit_value, self.types[self.target.access.tensor].fill)
+        stored = same_value(self.implicit_value, self.types[self.target.access.tensor].fill)
+        # An array beside a workspace may have values where nothing was written: maximum(w(j), z(i)).
+        return stored and all(workspaces.reads_written_only(self, where) for where in wheres_of(self.program.stmt))
 
     def driver_of(self, stmt: Forall, env: Environment) -> LevelIterator | None:
         """Return the single iterator of a plain loop, or None for a merge."""

@@ -17,8 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..concrete_notation.nodes import SMALL_WORKSPACE, Assign, Forall, Stmt, Where, Workspace, result_of
-from ..errors import LoweringError
+from ..concrete_notation.nodes import SMALL_WORKSPACE, Assign, Where, Workspace, foralls_of, result_of
 from ..formats import Dense, Format, LevelVars, TensorType
 from ..formats.tensor_vars import TensorVars
 from ..formats.workspace_levels import Listed, ListedHashed, Marked, Paired
@@ -34,7 +33,7 @@ from .scalar_expressions import lower_expr, update
 if TYPE_CHECKING:
     from .lowerer import Lowerer
 
-__all__ = ["LISTED", "assign", "declare", "made", "neutral_of", "types", "where"]
+__all__ = ["LISTED", "assign", "declare", "made", "neutral_of", "reads_written_only", "types", "where"]
 
 _LEVELS = {
     "dense": Dense(), "scalar": Dense(), "list": Listed(), "hash": ListedHashed(), "flags": Marked(),
@@ -241,7 +240,6 @@ def where(owner: Lowerer, stmt: Where, env: Environment) -> ir.Stmt:
     if not owner.holds_values and w.kind not in LISTED:
         return owner.statement(stmt.consumer, env)
     if kind is FunctionKind.BOUND:
-        _check_consumer(owner, w, stmt.consumer, env)
         return owner.statement(stmt.producer, env)
     if kind is FunctionKind.WIDEST:
         keep = if_(gt(_VISITS, owner.widest), ir.Set(owner.widest, _VISITS))
@@ -296,18 +294,6 @@ def where(owner: Lowerer, stmt: Where, env: Environment) -> ir.Stmt:
     )
 
 
-def _check_consumer(owner: Lowerer, w: Workspace, consumer: Stmt, env: Environment) -> None:
-    """Raise ``LoweringError`` if a consumer appends coordinates that were not written to the workspace.
-
-    There would be no room for these, since the writes are counted as a bound.
-    """
-    if len(w.indices) != 1 or not isinstance(consumer, Forall):
-        return
-    for point in owner.lattice(consumer, env, record=False):
-        if not any(it.access is not None and it.access.tensor == w.name for it in point.iterators):
-            raise LoweringError(f"{consumer.var} has coordinates that are not in the workspace {w.name}")
-
-
 def _rests(owner: Lowerer, w: Workspace, env: Environment) -> ir.Stmt:
     """Return a loop that reduces implicit entries into each coordinate that may have been written, if they count."""
     absences = owner.implicit_entries.get(w.name)
@@ -321,6 +307,22 @@ def _rests(owner: Lowerer, w: Workspace, env: Environment) -> ir.Stmt:
     visited = absences.visited if absences.passing else ir.Load(absences.visited, slot)
     rest = absences.rest(owner, ir.Load(tensor.vals, slot), visited)
     return ir.For(q, lit(0), size, rest, unroll=w.kind == "dense" and bool(env.strips))
+
+
+def reads_written_only(owner: Lowerer, stmt: Where) -> bool:
+    """Return whether the consumer of a workspace that records coordinates visits no others than those.
+
+    Parameters
+    ----------
+    owner : Lowerer
+        The lowerer of the program.
+    stmt : nodes.Where
+        The statement.
+    """
+    w = owner.workspaces[result_of(stmt.producer).target.tensor]
+    loops = [loop for loop in foralls_of(stmt.consumer) if loop.var in w.indices]
+    points = (point for loop in loops for point in owner.lattice(loop, Environment(), record=False))
+    return w.kind not in LISTED or all(any(it.reads(w.name) for it in point.iterators) for point in points)
 
 
 def assign(owner: Lowerer, w: Workspace, stmt: Assign, env: Environment) -> ir.Stmt:

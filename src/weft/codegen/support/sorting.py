@@ -47,8 +47,8 @@ WEFT_RANK(4)
 WEFT_RANK(6)
 WEFT_RANK(8)
 
-/* Sort the numbers that n <= 64 keys carry by their keys. If ``shared`` is true, equal keys share the place of the first
-   of them, and the places after it stay as they are. Else the order is stable. */
+/* Sort the numbers that n <= 64 keys carry by their keys. If ``shared`` is true, equal keys share the place of the
+   first of them, and the places after it stay as they are. Else the order is stable. */
 static inline void weft_rank(int32_t *key, int32_t *carried, int32_t *sorted, int32_t n, bool shared) {
   const int32_t padded = n <= 32 ? (n + 7) / 8 * 8 : (n + 15) / 16 * 16;
   for (int32_t i = n; i < padded; i++) key[i] = INT32_MAX;
