@@ -73,6 +73,10 @@ PAPERS = {
     "ell by rows": ("(i,j) -> (i,#i,j)", [Dense(), Sliced(), Singleton(padded=True)]),
     "a list of entries": ("(i,j) -> (#,i,j)", [Sliced(), Singleton(padded=True), Singleton(padded=True)]),
     "rows that each hold one": ("(i,j) -> (i,j)", [Dense(), Singleton(padded=True)]),
+    "lists below diagonals": (
+        "(i,j) -> (i-j+size(j),i,j/3)",
+        [Squeezed(), Compressed(unique=False), Singleton(unique=False)],
+    ),
 }
 
 

@@ -224,6 +224,16 @@ def test_compiled_kernels_look_at_each_call(huge):
         k.compute(made, small, 0.0)
 
 
+@pytest.mark.parametrize("order", ["C", "F"])
+@pytest.mark.parametrize("text", ["E(i,j)*w(i)/z(i)", "E(i,j)/w(i)/z(i)", "E(i,j)/(w(i)*z(i))", "E(i,j)/w(i)/z(j)"])
+def test_arrays_in_either_order(text, order):
+    """Full operands have a value at every coordinate: no loop is merged, and each can be cut into tiles."""
+    E = np.asarray(np.arange(9.0).reshape(3, 3), order=order)
+    arrays = {"E": E, "w": np.array([1.0, 2, 4]), "z": np.array([0.5, 1, 3])}
+    expected = evaluate_dense(parse(f"y(i) = sum(j, {text})"), arrays)
+    np.testing.assert_allclose(weft.evaluate(f"y(i) = sum(j, {text})", **arrays), expected)
+
+
 def test_quotients_are_scheduled_by_hand():
     E, z = weft.random((6, 5), density=0.4, rng=0, format="csr"), np.linspace(1, 2, 6)
     k = weft.compile(

@@ -237,10 +237,13 @@ def _one_full(p: Point, first: LevelIterator) -> Point:
 
 def _without_impossible(points: list[Point]) -> list[Point]:
     """Return the points without those in which a full level, though only located, would have no value."""
-    # A point is impossible if adding a full iterator gives another point.
+    # A point is impossible if adding full iterators gives another point.
     full = {it for p in points for it in p.located if it.full}
-    sets = {frozenset(p.iterators) for p in points}
-    return [p for p in points if not any(it not in p.iterators and {*p.iterators, it} in sets for it in full)]
+    alike: dict[frozenset[LevelIterator], list[frozenset[LevelIterator]]] = {}
+    for p in points:
+        present = frozenset(p.iterators)
+        alike.setdefault(present - full, []).append(present)
+    return [p for p in points if not any(present > {*p.iterators} for present in alike[frozenset(p.iterators) - full])]
 
 
 def _merge_equal(points: list[Point]) -> list[Point]:
