@@ -57,8 +57,9 @@ def is_appendable(format: Format) -> bool:
 
     Each level must either be appended, or be located without arrays that depend on the entries. A format whose levels
     are all located is refused unless it is dense: its elements may lie beyond the edge of the tensor, so that such a
-    result takes the tensor's own axes. A format that follows a space-filling curve or that sets conditions on its data
-    is refused, too.
+    result takes the tensor's own axes. A level with one position for each of its parent is appended with a parent that
+    is, or not at all: the positions of a located parent do not come one after the other. A format that follows a
+    space-filling curve or that sets conditions on its data is refused, too.
 
     Parameters
     ----------
@@ -69,8 +70,11 @@ def is_appendable(format: Format) -> bool:
     -------
     bool
     """
-    if format.is_curved or format.conditions or not (format.is_dense or append_chains(format)):
+    chains = append_chains(format)
+    if format.is_curved or format.conditions or not (format.is_dense or chains):
         return False  # conditions are checked before any entry is stored
+    if any(format.levels[chain.first].branchless for chain in chains):
+        return False
     return all(is_appendable_at(level, k) for k, level in enumerate(format.levels))
 
 
