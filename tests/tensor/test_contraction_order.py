@@ -64,7 +64,7 @@ def test_many_indices(subscripts, format):
         np.testing.assert_array_equal(got.todense() if isinstance(got, weft.SparseTensor) else got, expected)
 
 
-@settings(max_examples=30)
+@settings(max_examples=settings.default.max_examples // 3)
 @given(data=st.data())
 def test_every_order_gives_the_same(data):
     letters = "abcd"

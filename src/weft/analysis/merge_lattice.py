@@ -47,7 +47,7 @@ class LevelIterator:
         return self.access, self.level
 
     def reads(self, tensor: str) -> bool:
-        """Return whether the level is one of a tensor's."""
+        """Return whether this is an iterator over a level of a tensor."""
         return self.access is not None and self.access.tensor == tensor
 
     @property

@@ -480,7 +480,8 @@ class InsertionWriter(EntryWriter):
                     break
                 coords = tuple(cast(env.coords[v], "int64") if v in env.coords else _UNKNOWN for v in self.path)
                 found, p = self._positions(k, k + 1, parent, coords, env)
-                # Loops also visit coordinates without entries, whose positions are anything: no index for arrays.
+                # Loops also visit coordinates without entries. Their positions may be any numbers, at which no array
+                # may be read.
                 if not self._have_positions(k) and _reads_memory_at(parent, found):
                     break
                 stmts += found
@@ -489,7 +490,7 @@ class InsertionWriter(EntryWriter):
         return stmts
 
     def _have_positions(self, k: int) -> bool:
-        """Return whether all coordinates of the levels above ``k`` have positions, those without entries as well."""
+        """Return whether every coordinate of the levels above ``k`` has a position, even one without entries."""
         return all(level.has_every and not level.roles for level in self.format.levels[:k])
 
     def _keeps_position(self, k: int) -> bool:

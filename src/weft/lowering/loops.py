@@ -269,10 +269,11 @@ class LoopEmitter:
         """Return whether the body may run once for each duplicate, instead of once for all duplicates together.
 
         The body must not fill or gather, and must not co-iterate levels below with other operands. An appended result
-        must be a list that allows duplicates, or hold each entry of the operand separately. If entries themselves may
-        be duplicates, a located result must accumulate by addition and the value must be linear in the operand. If
-        entries are unique and only leading coordinates repeat, it is enough that the value is zero where the operand
-        has no stored entry.
+        must be a list that allows duplicates, or hold each entry of the operand separately; a level with children of
+        its own must not get a coordinate twice unless that level allows duplicates. If entries themselves may be
+        duplicates, a located result must accumulate by addition and the value must be linear in the operand. If entries
+        are unique and only leading coordinates repeat, it is enough that the value is zero where the operand has no
+        stored entry.
         """
         owner, body = self.owner, self.stmt.body
         dtypes = {name: w.dtype for name, w in owner.workspaces.items()}

@@ -199,6 +199,11 @@ def _nothing(w: Workspace) -> Any:
     return {"f": -0.0, "c": complex(-0.0, -0.0)}.get(np.dtype(w.dtype).kind, 0)
 
 
+def _written_by(owner: Lowerer, stmt: Where) -> Workspace:
+    """Return the workspace that the producer of a statement writes."""
+    return owner.workspaces[result_of(stmt.producer).target.tensor]
+
+
 def made(owner: Lowerer, stmt: Where, env: Environment) -> ir.Stmt:
     """Return the code that computes a scalar workspace.
 
@@ -211,7 +216,7 @@ def made(owner: Lowerer, stmt: Where, env: Environment) -> ir.Stmt:
     env : Environment
         The coordinates, positions and values that are known at the statement.
     """
-    w = owner.workspaces[result_of(stmt.producer).target.tensor]
+    w = _written_by(owner, stmt)
     if not owner.holds_values:
         return block()
     producer = owner.statement(stmt.producer, env)
@@ -234,7 +239,7 @@ def where(owner: Lowerer, stmt: Where, env: Environment) -> ir.Stmt:
     env : Environment
         The coordinates, positions and values that are known at the statement.
     """
-    w = owner.workspaces[result_of(stmt.producer).target.tensor]
+    w = _written_by(owner, stmt)
     kind = owner.kind
     # Functions without values need only those workspaces that tell coordinates; bounds and widths need none.
     if not owner.holds_values and w.kind not in LISTED:
@@ -310,7 +315,9 @@ def _rests(owner: Lowerer, w: Workspace, env: Environment) -> ir.Stmt:
 
 
 def reads_written_only(owner: Lowerer, stmt: Where) -> bool:
-    """Return whether the consumer of a workspace that records coordinates visits no others than those.
+    """Return whether a consumer visits only the coordinates that were written to its workspace.
+
+    The answer is true for workspaces that do not record which coordinates were written.
 
     Parameters
     ----------
@@ -319,7 +326,7 @@ def reads_written_only(owner: Lowerer, stmt: Where) -> bool:
     stmt : nodes.Where
         The statement.
     """
-    w = owner.workspaces[result_of(stmt.producer).target.tensor]
+    w = _written_by(owner, stmt)
     loops = [loop for loop in foralls_of(stmt.consumer) if loop.var in w.indices]
     points = (point for loop in loops for point in owner.lattice(loop, Environment(), record=False))
     return w.kind not in LISTED or all(any(it.reads(w.name) for it in point.iterators) for point in points)

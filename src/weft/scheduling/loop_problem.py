@@ -173,10 +173,8 @@ class LoopProblem:
         if not formats:
             return expr, self.types, {}
         times = Counter(a.tensor for a in distinct_accesses(expr))
-        types, read = (
-            self.with_formats({a: f for a, f in formats.items() if times[a.tensor] == 1}),
-            dict[Access, Access](),
-        )
+        types = self.with_formats({a: f for a, f in formats.items() if times[a.tensor] == 1})
+        read: dict[Access, Access] = {}
         for a, format in formats.items():
             if times[a.tensor] > 1:
                 new = Access(f"{a.tensor}({','.join(a.indices)})", a.indices)

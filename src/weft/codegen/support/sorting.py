@@ -1,8 +1,8 @@
 """Sorting of coordinate lists: of the coordinates of one row, and of n tuples by a permutation.
 
 A short list is sorted by rank: vector comparisons count for each element how many others are less, which is its place.
-There are no branches that could be mispredicted. A list that is dense in its range is sorted by a bitmap. Any other
-list is sorted by a radix sort over the bits in which its elements differ.
+There are no branches that could be mispredicted unless elements are equal. A list that is dense in its range is sorted
+by a bitmap. Any other list is sorted by a radix sort over the bits in which its elements differ.
 """
 
 from __future__ import annotations
