@@ -148,3 +148,23 @@ def test_loops_that_bind_nothing_are_malformed():
         Trace(verify=True)("cheapest schedule", lambda: inner)
     with weft.config.override(debug="verify"):
         assert lowered(*CASES[0]).schedule == kernel.schedule
+
+
+def test_planning_many_factors_takes_quadratic_time():
+    def calls(k):
+        count = 0
+
+        def called(frame, event, arg):
+            nonlocal count
+            count += event == "call"
+
+        operands = {f"T{q}": weft.from_coords([[0, 1]], [1.0, 1.0], (2,)) for q in range(k)}
+        sys.setprofile(called)
+        try:
+            weft.explain("y = " + "*".join(f"T{q}(i{q})" for q in range(k)), **operands)
+        finally:
+            sys.setprofile(None)
+        return count
+
+    calls(2)  # what is done once
+    assert calls(32) < 4.4 * calls(16)  # a cube would be 8 times as many

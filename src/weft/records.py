@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar, dataclass_transform, ov
 if TYPE_CHECKING:
     from dataclasses import replace
 
-__all__ = ["cached", "fields_getter", "record", "replace"]
+__all__ = ["cached", "fields_getter", "keeps_hash", "record", "replace"]
 
 _T = TypeVar("_T")
 
@@ -87,6 +87,37 @@ def record(cls: type[_T]) -> type[_T]:
             setattr(cls, method.__name__, method)
     if cls.__repr__ is object.__repr__:  # a base class may define __repr__ for all classes that derive from it
         cls.__repr__ = __repr__  # type: ignore[method-assign]
+    return cls
+
+
+def keeps_hash(cls: type[_T]) -> type[_T]:
+    """Make the objects of a record keep their hash, which else takes time in the size of all that a record holds.
+
+    Pickles are made without it, since hashes of strings differ between processes.
+
+    Examples
+    --------
+    >>> @keeps_hash
+    ... @record
+    ... class Pair:
+    ...     left: object
+    ...     right: object
+    >>> hash(Pair(1, Pair(2, 3))) == hash(Pair(1, Pair(2, 3)))
+    True
+    """
+    compute = cls.__hash__
+    arguments = fields_getter(cls.__match_args__)  # type: ignore[attr-defined]
+
+    def __hash__(self: Any) -> int:  # noqa: N807
+        own = vars(self)
+        if "_hash" not in own:
+            own["_hash"] = compute(self)
+        return own["_hash"]  # type: ignore[no-any-return]
+
+    def __reduce__(self: Any) -> tuple[Any, ...]:  # noqa: N807
+        return type(self), arguments(self)
+
+    cls.__hash__, cls.__reduce__ = __hash__, __reduce__  # type: ignore[method-assign]
     return cls
 
 

@@ -514,7 +514,7 @@ def is_constant(expr: Expr) -> bool:
         case CastExpr(expr=inner):
             return is_constant(inner)
         case Apply(args=args):
-            return all(is_constant(arg) for arg in args)
+            return not expr.distinct_accesses and all(is_constant(arg) for arg in args)
     return False
 
 

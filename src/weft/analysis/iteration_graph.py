@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from functools import lru_cache, partial
+from operator import is_
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
@@ -126,10 +127,17 @@ def fits(access: Access, format: Format, order: Sequence[str], derived: Sequence
     -------
     bool
     """
-    place, loops = places(order, derived), set(order)
+    return _follows(access, format, order, places(order, derived))
+
+
+def _follows(access: Access, format: Format, order: Sequence[str], place: Mapping[str, int]) -> bool:
+    """Return whether the loops at some places iterate an access from the root of its hierarchy to the leaves."""
     variables = level_variables(access, format)
     # A level that can be located takes a derived coordinate; any other level needs a loop of its own.
-    if any(v not in (place if level.has_every else loops) for v, level in zip(variables, format.levels, strict=True)):
+    if any(
+        v not in place or (v not in order and not level.has_every)
+        for v, level in zip(variables, format.levels, strict=True)
+    ):
         return False
     return all(place[a] < place[b] for a, b in constraints(access, format))
 
@@ -146,20 +154,7 @@ def distinct_accesses(expr: Expr) -> list[Access]:
     -------
     list of Access
     """
-    found: dict[Access, None] = {}
-
-    def visit(e: Expr) -> None:
-        match e:
-            case Access():
-                found[e] = None
-            case Apply(args=args):
-                for arg in args:
-                    visit(arg)
-            case Reduce(body=body):
-                visit(body)
-
-    visit(expr)
-    return list(found)
+    return list(expr.distinct_accesses)
 
 
 def typed_implicit_value(expr: Expr, types: Mapping[str, TensorType]) -> object:
@@ -176,17 +171,18 @@ def typed_implicit_value(expr: Expr, types: Mapping[str, TensorType]) -> object:
     -------
     scalar or UNKNOWN
     """
-    kinds = tuple([(a.tensor, types[a.tensor].without_structure) for a in distinct_accesses(expr)])
-    return _known_fill(expr, kinds)
-
-
-@lru_cache(maxsize=4096)
-def _known_fill(expr: Expr, kinds: tuple[tuple[str, TensorType], ...]) -> object:
-    return _fill_and_dtype(expr, dict(kinds))[0]
+    return _fill_and_dtype(expr, types)[0]
 
 
 def _fill_and_dtype(expr: Expr, types: Mapping[str, TensorType]) -> tuple[Any, Any]:
     """Return the implicit value of an expression and its dtype, a Python type for a bare literal."""
+    kinds = tuple([(a.tensor, types[a.tensor].without_structure) for a in expr.distinct_accesses])
+    return _known_fill_and_dtype(expr, kinds)
+
+
+@lru_cache(maxsize=4096)
+def _known_fill_and_dtype(expr: Expr, kinds: tuple[tuple[str, TensorType], ...]) -> tuple[Any, Any]:
+    types = dict(kinds)
     match expr:
         case Access(tensor=tensor, indices=indices):
             dtype = types[tensor].dtype
@@ -235,7 +231,9 @@ def strip(expr: Expr) -> Expr:
         case Reduce(body=body):
             return strip(body)
         case Apply(op=op, args=args):
-            return Apply(op, tuple(strip(a) for a in args))
+            # A part without reductions stays the same object, which is quickly compared.
+            bare = tuple(strip(a) for a in args)
+            return expr if all(map(is_, bare, args)) else Apply(op, bare)
     return expr
 
 
@@ -378,8 +376,9 @@ def conversions(
     tuple of Access
     """
     walked = _walked(expr, types_of(expr, types), how, copying, loose, dtype)
+    place = places(order, derived)
     return tuple(
-        [a for a in distinct_accesses(expr) if a not in walked or not fits(a, types[a.tensor].format, order, derived)]
+        [a for a in distinct_accesses(expr) if a not in walked or not _follows(a, types[a.tensor].format, order, place)]
     )
 
 

@@ -339,7 +339,8 @@ def with_independent_sums(expr: Expr, dtype: Callable[[Expr], str]) -> Expr:
             sums = reductions_of(new)
             outside = any(not over and any(free_variables(p) for p in parts) for over, parts in connected)
             several = outside or len(sums) > 1 or any(len(reductions_of(r.body)) > 1 for r in sums)
-            same = all(dtype(strip(r.body)) == dtype(body) for s in sums for r in (s, *reductions_of(s.body)))
+            wanted = dtype(body)
+            same = all(dtype(strip(r.body)) == wanted for s in sums for r in (s, *reductions_of(s.body)))
             return new if several and same and set(bound_variables(new)) == set(vars) else expr
         case Apply(op=op, args=args):
             return Apply(op, tuple(with_independent_sums(a, dtype) for a in args))

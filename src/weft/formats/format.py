@@ -573,7 +573,7 @@ class TensorType:
     @cached
     def without_structure(self) -> TensorType:
         """Type of a number with the same dtype and fill value; it is a key for results that depend on these alone."""
-        return TensorType(self.dtype, Format.dense(0), (), self.fill)
+        return _number_type(self.dtype, self.fill, self._negative_zero)
 
     @classmethod
     def of(cls, dtype: str, format: Format, index: str = "int32", fill: Any = 0) -> TensorType:
@@ -591,3 +591,9 @@ class TensorType:
             The fill value.
         """
         return cls(dtype, format, (index,) * len(format.roles), fill)
+
+
+@lru_cache(maxsize=256, typed=True)
+def _number_type(dtype: str, fill: Any, negative_zero: bool) -> TensorType:
+    """Return the type of a number, the same object for equal ones, which are then quickly compared."""
+    return TensorType(dtype, Format.dense(0), (), fill)

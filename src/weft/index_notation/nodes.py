@@ -12,15 +12,21 @@ serves any operands. Operators are given by their names in
 
 from __future__ import annotations
 
-from typing import Any
-
-from ..records import cached, record
+from ..records import cached, keeps_hash, record
 
 __all__ = ["Access", "Apply", "Assignment", "Expr", "Literal", "Reduce"]
 
 
 class Expr:
-    """Index expression."""
+    """Index expression.
+
+    Attributes
+    ----------
+    distinct_accesses : tuple of Access
+        The distinct accesses in the order in which they first occur.
+    """
+
+    distinct_accesses: tuple[Access, ...] | cached[tuple[Access, ...]] = ()
 
 
 @record
@@ -32,6 +38,10 @@ class Access(Expr):
 
     tensor: str
     indices: tuple[str, ...] = ()
+
+    @cached
+    def distinct_accesses(self) -> tuple[Access, ...]:
+        return (self,)
 
 
 @record
@@ -58,6 +68,7 @@ class Literal(Expr):
         return hash((Literal, repr(self.value)))
 
 
+@keeps_hash
 @record
 class Apply(Expr):
     """Operator of the table, applied to its operands element by element."""
@@ -65,7 +76,12 @@ class Apply(Expr):
     op: str
     args: tuple[Expr, ...]
 
+    @cached
+    def distinct_accesses(self) -> tuple[Access, ...]:
+        return _distinct_accesses(self)
 
+
+@keeps_hash
 @record
 class Reduce(Expr):
     """Reduction of ``body`` with ``op`` over all values of ``vars``."""
@@ -74,7 +90,12 @@ class Reduce(Expr):
     vars: tuple[str, ...]
     body: Expr
 
+    @cached
+    def distinct_accesses(self) -> tuple[Access, ...]:
+        return _distinct_accesses(self)
 
+
+@keeps_hash
 @record
 class Assignment:
     """Assignment ``target = value``, or ``target op= value``.
@@ -87,13 +108,17 @@ class Assignment:
     value: Expr
     op: str | None = None
 
-    def __hash__(self) -> int:
-        return self._hash
 
-    @cached
-    def _hash(self) -> int:
-        """Hash of the fields, kept since every call looks for the plan of its assignment."""
-        return hash((self.target, self.value, self.op))
-
-    def __reduce__(self) -> tuple[Any, ...]:  # without the hash, which differs from process to process
-        return Assignment, (self.target, self.value, self.op)
+def _distinct_accesses(expr: Expr) -> tuple[Access, ...]:
+    """Return the distinct accesses of an expression, without recursion, since sums may have very many terms."""
+    found: dict[Access, None] = {}
+    rest = [expr]
+    while rest:
+        match rest.pop():
+            case Access() as access:
+                found[access] = None
+            case Apply(args=args):
+                rest += reversed(args)
+            case Reduce(body=body):
+                rest.append(body)
+    return tuple(found)

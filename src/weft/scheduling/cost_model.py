@@ -26,7 +26,7 @@ from ..remapping.nodes import Binary
 
 __all__ = [
     "APPENDED", "CHILDREN", "CONVERT", "DIMENSION", "MISPLACED", "NOTHING", "PLACED", "RUNS", "SHARED", "TRANSPOSE",
-    "VECTORS", "cost", "density", "extent", "is_strided", "iterations", "misplaced", "nonzeros", "passed_in_strides",
+    "VECTORS", "cost", "density", "is_strided", "iterations", "misplaced", "nonzeros", "passed_in_strides",
     "price", "restarts",
 ]  # fmt: skip
 
@@ -98,22 +98,19 @@ def density(format: Format) -> float:
     return prod(sizes) / max(sizes, default=1)  # a block fills as many rows as it has, each with all other elements
 
 
-def extent(expr: Expr, v: str, types: Mapping[str, TensorType]) -> float | None:
-    """Return the number of iterations of the loop over ``v`` that an expression needs.
+def extents(expr: Expr, types: Mapping[str, TensorType]) -> Mapping[str, float]:
+    """Return the number of iterations that an expression needs of the loop over each variable on which it depends.
 
     Parameters
     ----------
     expr : Expr
         The expression.
-    v : str
-        Variable of the loop.
     types : mapping
         Types of the tensors.
 
     Returns
     -------
-    float or None
-        None if the expression does not depend on ``v``.
+    mapping
 
     Raises
     ------
@@ -123,33 +120,44 @@ def extent(expr: Expr, v: str, types: Mapping[str, TensorType]) -> float | None:
     match expr:
         case Access(tensor=tensor):
             format = types[tensor].format
-            least: float | None = None
-            for k, u in enumerate(level_variables(expr, format)):
-                if u == v:
-                    n = _coordinates(format, k)
-                    least = n if least is None else min(least, n)
+            least: dict[str, float] = {}
+            for k, v in enumerate(level_variables(expr, format)):
+                n = _coordinates(format, k)
+                least[v] = min(least.get(v, n), n)
             return least
         case nodes.Literal():
-            return None
+            return NOTHING
         case Reduce(body=body):
-            return extent(body, v, types)
-        case Apply(op=op, args=args):
+            return extents(body, types)
+        case Apply(args=args):
             if len(args) == 1:
-                return extent(asked_of(expr) or args[0], v, types)
-            a, b = (extent(arg, v, types) for arg in args)
-            fill = [typed_implicit_value(arg, types) for arg in args]
-            # An intersection has at most the coordinates of its smaller operand; a union has those of both.
-            if annihilates(op, args, 0, fill[0]) or annihilates(op, args, 1, fill[1]):
-                return b if a is None else a if b is None else min(a, b)
-            if a is None and b is None:
-                return None
-            if is_constant(args[0]) or is_constant(args[1]):
-                return b if a is None else a
-            if a is None or b is None:
-                return DIMENSION
-            # Intervals that no operand decides are the same for all of them.
-            return max(a, b) if all(_is_given(arg, v, types) for arg in args) else min(a + b, DIMENSION)
-    raise TypeError(f"no extent of {expr!r}")
+                return extents(asked_of(expr) or args[0], types)
+            a, b = (extents(arg, types) for arg in args)
+            return {**a, **b, **_extents_together(expr, a, b, types)}
+    raise TypeError(f"no extents of {expr!r}")
+
+
+@lru_cache(maxsize=1024)
+def _extents_as_is(expr: Expr, kinds: Types) -> Mapping[str, float]:
+    return extents(expr, dict(kinds))
+
+
+def _extents_together(
+    expr: Apply, a: Mapping[str, float], b: Mapping[str, float], types: Mapping[str, TensorType]
+) -> Mapping[str, float]:
+    """Return the iterations that differ from those of the only operand that depends on a variable."""
+    op, args = expr.op, expr.args
+    both = a.keys() & b.keys()
+    # An intersection has at most the coordinates of its smaller operand; a union has those of both.
+    if any(annihilates(op, args, k, typed_implicit_value(arg, types)) for k, arg in enumerate(args)):
+        return {v: min(a[v], b[v]) for v in both}
+    if is_constant(args[0]) or is_constant(args[1]):
+        return NOTHING
+    # Intervals that no operand decides are the same for all of them.
+    return dict.fromkeys(a.keys() ^ b.keys(), DIMENSION) | {
+        v: max(a[v], b[v]) if all(_is_given(arg, v, types) for arg in args) else min(a[v] + b[v], DIMENSION)
+        for v in both
+    }
 
 
 def _is_given(expr: Expr, v: str, types: Mapping[str, TensorType]) -> bool:
@@ -193,12 +201,12 @@ def restarts(expr: Expr, access: Access, order: Sequence[str], types: Mapping[st
     if root.has_every or root.locates == "probe" or not order or v == order[0]:
         return None
     product = _product_around(expr, access, types)
-    here = extent(product, v, types)
+    here = _extents_as_is(product, types_of(product, types)).get(v)
     # Locating pays only if another operand restricts the loop to few coordinates.
     if here is None or here >= DIMENSION / 2:
         return None
     others = [a for a in distinct_accesses(product) if a != access and v in level_variables(a, types[a.tensor].format)]
-    return next((a for a in others if extent(a, v, types) == here), None)
+    return next((a for a in others if extents(a, types).get(v) == here), None)
 
 
 def _product_around(expr: Expr, access: Access, types: Mapping[str, TensorType]) -> Expr:
@@ -240,15 +248,15 @@ def cost(
     -------
     float
     """
-    extents, strided, stored = _extents(expr, types_of(expr, types))
-    extents = {**extents, **entered}
-    loops = [v for v in order if extents.get(v) != 1]  # a loop with one iteration costs nothing
+    known, strided, stored = _extents(expr, types_of(expr, types))
+    known = {**known, **entered}
+    loops = [v for v in order if known.get(v) != 1]  # a loop with one iteration costs nothing
     if not loops:
         return 0.0
     # Each loop is entered once for each iteration of the loops around it.
     total, here = 0.0, 1.0
     for v in loops:
-        here *= extents.get(v, DIMENSION)
+        here *= known.get(v, DIMENSION)
         total += here
     last = loops[-1]
     # Strides matter most in the innermost loop; a loop along arrays alone is vectorized.
@@ -313,8 +321,10 @@ def misplaced(access: Access, order: Sequence[str], format: Format) -> bool:
     -------
     bool
     """
+    if not format.block_sizes:
+        return False
     places = [order.index(v) for v in level_variables(access, format) if v in order]
-    return bool(format.block_sizes) and places != sorted(places)
+    return places != sorted(places)
 
 
 def passed_in_strides(expr: Expr, access: Access, order: Sequence[str], types: Mapping[str, TensorType]) -> bool:
@@ -340,10 +350,10 @@ def passed_in_strides(expr: Expr, access: Access, order: Sequence[str], types: M
         return False
     if len(set(access.indices)) < format.order or not set(access.indices) <= set(order):
         return False
-    extents = _extents_around(expr, access, types_of(expr, types))
+    around = _extents_around(expr, access, types_of(expr, types))
     # The innermost loop that the array needs decides whether it is iterated in strides.
-    last = next(v for v in reversed(order) if v in extents)
-    return is_strided(access, last, format) and prod(extents.values()) > AGAIN * nonzeros(format)
+    last = next(v for v in reversed(order) if v in around)
+    return is_strided(access, last, format) and prod(around.values()) > AGAIN * nonzeros(format)
 
 
 @lru_cache(maxsize=1024)
@@ -371,7 +381,8 @@ def price(format: Format) -> float:
 def _extents(expr: Expr, kinds: Types) -> tuple[Mapping[str, float], Mapping[str, int], frozenset[str]]:
     """Return the iterations of loops, the numbers of arrays that they stride in, and the loops over sparse levels."""
     body, types = strip(expr), dict(kinds)
-    extents: dict[str, float] = {}
+    known = extents(body, types)
+    found: dict[str, float] = {}
     strided: dict[str, int] = {}
     stored: set[str] = set()
     for access in distinct_accesses(body):
@@ -379,11 +390,11 @@ def _extents(expr: Expr, kinds: Types) -> tuple[Mapping[str, float], Mapping[str
         variables = level_variables(access, format)
         stored |= {v for v, level in zip(variables, format.levels, strict=True) if not level.full}
         for v in dict.fromkeys(variables):
-            if v not in extents and (n := extent(body, v, types)) is not None:
-                extents[v] = n
+            if v in known:
+                found[v] = known[v]
             if is_strided(access, v, format):
                 strided[v] = strided.get(v, 0) + 1
-    return extents, strided, frozenset(stored)
+    return found, strided, frozenset(stored)
 
 
 def leaves(term: Expr, order: Sequence[str], types: Mapping[str, TensorType]) -> float:
@@ -402,7 +413,7 @@ def leaves(term: Expr, order: Sequence[str], types: Mapping[str, TensorType]) ->
     -------
     float
     """
-    extents = iterations(term, types)
-    loops = [v for v in order if extents.get(v) != 1]  # the innermost loop with more than one iteration counts
+    known = iterations(term, types)
+    loops = [v for v in order if known.get(v) != 1]  # the innermost loop with more than one iteration counts
     inner = cost(term, loops, types) - cost(term, loops[:-1], types) if loops else 1.0
     return max(inner, 1.0)
