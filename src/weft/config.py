@@ -74,11 +74,11 @@ def physical_memory() -> int:
 
 
 def _user_cache_dir() -> str:
-    if base := os.environ.get("XDG_CACHE_HOME"):
-        return os.path.join(base, "weft")
-    if sys.platform == "darwin":
-        return os.path.join(os.path.expanduser("~/Library/Caches"), "weft")
-    return os.path.join(os.path.expanduser("~/.cache"), "weft")
+    """Return the directory for caches of this user; it begins with "~" if the user has no home directory."""
+    base = os.environ.get("XDG_CACHE_HOME", "")
+    if not os.path.isabs(base):  # the specification says to ignore others
+        base = os.path.expanduser("~/Library/Caches" if sys.platform == "darwin" else "~/.cache")
+    return os.path.join(base, "weft")
 
 
 def _integer(low: int, high: int) -> Callable[[Any], int]:
@@ -113,7 +113,8 @@ def _path(value: Any) -> str:
         raise TypeError("expects a text path, not bytes")
     if not found or "\0" in found:
         raise ValueError(f"expects a path, not {found!r}")
-    return os.path.abspath(os.path.expanduser(found))
+    path = os.path.expanduser(found)
+    return path if path.startswith("~") else os.path.abspath(path)  # "~" stays where no home directory is known
 
 
 def _path_or_nothing(value: Any) -> str:

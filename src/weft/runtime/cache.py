@@ -3,28 +3,37 @@
 An entry is one file, ``<key>.so``: the shared object, and after it a footer, which loaders of shared objects ignore.
 The footer is a magic number and the SHA-256 of key and contents, checked before the file is loaded, so that a
 truncated, altered, renamed or foreign file is rebuilt. Entries are written under another name and then renamed, so
-that any number of processes may share a directory. The directory must belong to the user, and nobody else may have
-permission to write to it. If there is no such directory, a private temporary one is used until the process ends.
+that any number of processes may share a directory. If there is no directory to trust, a private temporary one is used
+until the process ends.
+
+To load a file is to run it, so that nobody else may be able to put one there: the directory must belong to the user,
+nobody else may write to it, and nobody but the user and root may be able to exchange it or a directory above it, as ssh
+asks of its files (see sshd's StrictModes). An entry is opened by the descriptor of the directory that was checked.
 """
 
 from __future__ import annotations
 
 import atexit
 import contextlib
+import errno
+import grp
 import hashlib
 import json
 import os
+import pwd
 import shutil
 import stat
 import time
 import warnings
 from collections.abc import Callable, Iterator
-from typing import Any
+from typing import Any, TypeVar
 
 from ..config import config
 from ..records import record
 
-__all__ = ["CacheInfo", "Directory", "clear", "digest", "directory", "fall_back", "info"]
+__all__ = ["CacheInfo", "Directory", "clear", "digest", "directory", "fall_back", "hinders_execution", "info"]
+
+T = TypeVar("T")
 
 MAGIC = b"\nweft-01"
 FOOTER = len(MAGIC) + 32
@@ -74,19 +83,37 @@ class Directory:
     path: str
     temporary: bool = False
 
-    def lookup(self, key: str) -> str | None:
-        """Return the path of the entry ``key``; None if there is no entry that can be trusted."""
-        path = os.path.join(self.path, key + ".so")
-        contents = _read(path, ENTRY)
-        if contents is None or contents[-FOOTER:] != _footer(key, contents[:-FOOTER]):
+    def lookup(self, key: str, use: Callable[[str], T]) -> T | None:
+        """Return what a function makes of the entry ``key``; None if there is no entry that can be trusted.
+
+        Parameters
+        ----------
+        key : str
+            The key.
+        use : callable
+            Takes a path that leads to the entry as long as the function runs. It goes through the descriptor of the
+            directory that was checked, so that no other directory can take its place.
+        """
+        name = _entry(key)
+        try:
+            with self._held() as here:
+                contents = _read(name, ENTRY, here)
+                if contents is None or contents[-FOOTER:] != _footer(key, contents[:-FOOTER]):
+                    return None
+                with contextlib.suppress(OSError):
+                    if time.time() - os.stat(name, dir_fd=here, follow_symlinks=False).st_mtime > DAY:
+                        # The time stamp is the time of last use, to the day.
+                        os.utime(name, dir_fd=here, follow_symlinks=False)
+                return use(os.path.join(self._through(here), name))
+        except OSError:
             return None
-        with contextlib.suppress(OSError):
-            if time.time() - os.lstat(path).st_mtime > DAY:
-                os.utime(path, follow_symlinks=False)  # the time stamp is the time of last use, to the day
-        return path
+
+    def path_of(self, key: str) -> str:
+        """Return the path of the entry ``key``."""
+        return os.path.join(self.path, _entry(key))
 
     def publish(self, build: Callable[[str], str]) -> str:
-        """Write an entry with the function ``build``, and return its path.
+        """Write an entry with the function ``build``, and return its key.
 
         Parameters
         ----------
@@ -96,62 +123,51 @@ class Directory:
         Returns
         -------
         str
-            The path of the entry.
+            The key.
 
         Raises
         ------
         OSError
-            The directory cannot be written to.
+            The directory cannot be written to, or is not the one that was checked.
         """
         self._trim_sometimes()
-        partial = self._partial(".so")
-        try:
-            with open(partial, "xb"):
-                pass  # a fault of the directory raises here, and is not taken for a failure of the compiler
-            key = build(partial)
-            path = os.path.join(self.path, key + ".so")
-            os.chmod(partial, 0o700)
-            with open(partial, "r+b") as file:
+        with self._held() as here, _partial(".so", here) as (partial, descriptor):
+            os.close(descriptor)  # a fault of the directory raises before this, and is not taken for the compiler's
+            key = build(os.path.join(self.path, partial))
+            # The compiler may have made another file of the name.
+            with open(os.open(partial, _PLAIN | os.O_RDWR, dir_fd=here), "r+b") as file:
+                os.fchmod(file.fileno(), 0o700)
                 contents = file.read()
                 file.write(_footer(key, contents))
-            os.replace(partial, path)
-        finally:
-            _unlink(partial)
-        return path
+            os.replace(partial, _entry(key), src_dir_fd=here, dst_dir_fd=here)
+        return key
 
     def read_record(self, name: str) -> dict[str, Any]:
         """Return the JSON object of a small file; empty if there is no file, or no object in it."""
         try:
-            found = json.loads(_read(os.path.join(self.path, name), RECORD) or b"{}")
-        except (ValueError, RecursionError):
+            with self._held() as here:
+                found = json.loads(_read(name, RECORD, here) or b"{}")
+        except (OSError, ValueError, RecursionError):
             return {}
         return found if isinstance(found, dict) else {}
 
     def write_record(self, name: str, record: dict[str, Any]) -> None:
         """Write a small JSON object to a file; without the file, its facts are found out again next time."""
-        partial = self._partial(".json")
-        try:
-            with open(partial, "w", encoding="utf-8") as file:
+        with contextlib.suppress(OSError), self._held() as here, _partial(".json", here) as (partial, descriptor):
+            with open(descriptor, "w", encoding="utf-8") as file:
                 json.dump(record, file)
-            os.replace(partial, os.path.join(self.path, name))
-        except OSError:
-            pass
-        finally:
-            _unlink(partial)
+            os.replace(partial, name, src_dir_fd=here, dst_dir_fd=here)
 
     def full(self) -> str | None:
         """Return the reason why there is no room for an entry; None if there is room.
 
         Compilers that run out of room say only that they failed.
         """
-        partial = self._partial(".so")
         try:
-            with open(partial, "xb") as file:
+            with self._held() as here, _partial(".so", here) as (_, descriptor), open(descriptor, "wb") as file:
                 file.write(bytes(MIB))
         except OSError as error:
             return error.strerror or str(error)
-        finally:
-            _unlink(partial)
         return None
 
     def entries(self) -> Iterator[tuple[str, os.stat_result]]:
@@ -201,8 +217,25 @@ class Directory:
         except OSError:
             return
 
-    def _partial(self, suffix: str) -> str:
-        return os.path.join(self.path, f"{PARTIAL}{os.getpid()}-{os.urandom(8).hex()}{suffix}")
+    @contextlib.contextmanager
+    def _held(self) -> Iterator[int]:
+        """Open the directory, check it, and yield the descriptor, which no other directory can take over."""
+        descriptor = os.open(self.path, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+        try:
+            if (reason := _not_private(os.fstat(descriptor))) is not None:
+                raise PermissionError(errno.EPERM, reason, self.path)
+            yield descriptor
+        finally:
+            os.close(descriptor)
+
+    def _through(self, descriptor: int) -> str:
+        """Return a path that leads to the open directory: through the descriptor where the system has such paths."""
+        link = f"/proc/self/fd/{descriptor}"
+        # Debuggers and sanitizers look for symbols under the name that a shared object was opened by.
+        path = self.path if config.sanitize or not os.path.isdir(link) else link
+        if not os.path.samestat(os.stat(path), os.fstat(descriptor)):
+            raise PermissionError(errno.EPERM, "another directory has taken its place", self.path)
+        return path
 
     def _trim_sometimes(self) -> None:
         """Trim the directory once a day, and after every 256th entry that this process writes."""
@@ -245,8 +278,10 @@ def directory() -> Directory:
     wanted = config.cache_dir
     found = _directories.get(wanted)
     if found is None:
-        reason = _unfit(wanted)
-        found = Directory(wanted) if reason is None else fall_back(reason)
+        # Links are followed once, so that nobody can lead them elsewhere after the check.
+        path = os.path.realpath(wanted)
+        reason = _unfit(wanted, path)
+        found = Directory(path) if reason is None else fall_back(reason)
         _directories[wanted] = found
     return found
 
@@ -304,32 +339,97 @@ def clear() -> CacheInfo:
     return directory().clear()
 
 
-def _unfit(path: str) -> str | None:
-    """Return the reason why ``path`` cannot be the directory of the cache; None if it can be."""
+def _unfit(wanted: str, path: str) -> str | None:
+    """Return the reason why the directory ``wanted``, at the real ``path``, cannot be the cache; None if it can be."""
+    if wanted.startswith("~"):
+        return f"no home directory is known for {wanted.split('/')[0]}"
     try:
-        os.makedirs(path, mode=0o700, exist_ok=True)
+        _make(path)
         found = os.stat(path)
+        reason = _not_private(found) or _exchangeable(path)
+        if reason is None and hinders_execution(path):
+            reason = "it is on a file system whose files may not be executed (noexec)"
     except OSError as error:
         return error.strerror or str(error)
+    if reason is None and not os.access(path, os.R_OK | os.W_OK | os.X_OK):
+        reason = "it is not writable"
+    return reason
+
+
+def _make(path: str) -> None:
+    """Make a directory and those above it that do not exist, for the user alone whatever the umask is."""
+    if not os.path.isdir(path):
+        if (above := os.path.dirname(path)) != path:
+            _make(above)
+        with contextlib.suppress(FileExistsError):  # another process may be faster; a file is noticed later
+            os.mkdir(path, 0o700)
+
+
+def _not_private(found: os.stat_result) -> str | None:
+    """Return the reason why others could write into the directory of a status; None if they could not."""
+    if not stat.S_ISDIR(found.st_mode):
+        return os.strerror(errno.ENOTDIR)
     if found.st_uid != os.geteuid():
         return f"it belongs to user {found.st_uid}"
     if found.st_mode & 0o022:
         return f"others may write to it (mode {stat.S_IMODE(found.st_mode):o})"
-    if not os.access(path, os.R_OK | os.W_OK | os.X_OK):
-        return "it is not writable"
     return None
 
 
-def _read(path: str, most: int) -> bytes | None:
+def _exchangeable(path: str) -> str | None:
+    """Return the reason why another user could put another directory in the place of ``path``; None if none could."""
+    above = os.path.dirname(path)
+    while True:
+        found = os.stat(above)
+        if found.st_uid not in (0, os.geteuid()):
+            return f"{above} above it belongs to user {found.st_uid}, who could exchange it"
+        # Only its owner, and that of the directory around it, can rename an entry of a sticky directory.
+        shared = found.st_mode & 0o022 and not found.st_mode & stat.S_ISVTX
+        if shared and (found.st_mode & 0o002 or not _is_own_group(found.st_gid)):
+            return f"others may write to {above} above it (mode {stat.S_IMODE(found.st_mode):o}), and could exchange it"
+        if above == os.path.dirname(above):
+            return None
+        above = os.path.dirname(above)
+
+
+def _is_own_group(group: int) -> bool:
+    """Return whether the user alone is in a group, as where each has one of the same name (and the umask 002)."""
+    try:
+        user, named = pwd.getpwuid(os.geteuid()), grp.getgrgid(group)
+    except KeyError:
+        return False
+    return group == user.pw_gid and named.gr_name == user.pw_name and {*named.gr_mem} <= {user.pw_name}
+
+
+def hinders_execution(path: str) -> bool:
+    """Return whether files in a directory cannot be loaded, as its file system is mounted so (noexec)."""
+    return bool(os.statvfs(path).f_flag & getattr(os, "ST_NOEXEC", 0))
+
+
+_PLAIN = sum(getattr(os, name, 0) for name in ("O_NOFOLLOW", "O_NONBLOCK", "O_CLOEXEC"))
+"""Flags with which neither links are followed nor pipes and devices waited for."""
+
+
+@contextlib.contextmanager
+def _partial(suffix: str, directory: int) -> Iterator[tuple[str, int]]:
+    """Make an empty file that only the user may read; yield its name and descriptor, and remove what bears the name."""
+    name = f"{PARTIAL}{os.getpid()}-{os.urandom(8).hex()}{suffix}"
+    descriptor = os.open(name, _PLAIN | os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600, dir_fd=directory)
+    try:
+        yield name, descriptor  # which the block closes
+    finally:
+        with contextlib.suppress(OSError):
+            os.unlink(name, dir_fd=directory)
+
+
+def _read(name: str, most: int, directory: int) -> bytes | None:
     """Return the contents of a file; None if it has more than ``most`` bytes, or cannot be trusted.
 
     Only a regular file of the user's is trusted, which nobody else may write to and no link leads to.
     """
-    # Neither links are followed nor pipes and devices waited for. The file is checked once it is open, so that no
-    # other file can take its place after the check.
-    flags = [getattr(os, name, 0) for name in ("O_NOFOLLOW", "O_NONBLOCK", "O_CLOEXEC")]
+    # The file is checked once it is open, so that no other file can take its place after the check.
     try:
-        descriptor = os.open(path, os.O_RDONLY | sum(flags))
+        descriptor = os.open(name, _PLAIN | os.O_RDONLY, dir_fd=directory)
     except OSError:
         return None
     try:
@@ -348,6 +448,10 @@ def _read(path: str, most: int) -> bytes | None:
 
 def _footer(key: str, contents: bytes) -> bytes:
     return MAGIC + hashlib.sha256(key.encode() + contents).digest()
+
+
+def _entry(key: str) -> str:
+    return key + ".so"
 
 
 def _is_entry(name: str) -> bool:

@@ -228,14 +228,24 @@ def _found(text: Wanted) -> Library | None:
     found = shipped.find(text.source, text.names)
     if found is None:
         try:
-            path = cache.directory().lookup(_digest(text))
+            found = _opened(cache.directory(), _digest(text))[0]
         except CompilerError as error:
             raise NotCompiledError(f"{text.what} is not compiled yet, and {error}") from None
-        handle, _ = (ffi.NULL, "") if path is None else open_object(path)
-        found = listening(path, handle) if path is not None and handle != ffi.NULL else None
     if found is not None:
         log.debug("found %s%s in %s", text.what, _of(text.names), found.path)
     return found
+
+
+def _opened(where: cache.Directory, key: str) -> tuple[Library | None, str]:
+    """Return the library of an entry of the cache, or the reason why it is not opened."""
+    path = where.path_of(key)
+
+    def use(through: str) -> tuple[Any, str]:
+        handle, said = open_object(through)
+        return handle, said.replace(through, path)
+
+    handle, reason = where.lookup(key, use) or (ffi.NULL, f"{path} is gone, or not to be trusted")
+    return None if handle == ffi.NULL else listening(path, handle), reason
 
 
 def _of(names: Sequence[str]) -> str:
@@ -266,10 +276,9 @@ def _compiled(text: Wanted) -> Library:
         return _digest(text)  # not before: the key has the flags, of which the compiler may have refused one
 
     where = cache.directory()
-    path, handle, reason = None, ffi.NULL, ""
+    library, reason = None, ""
     try:
-        path = where.publish(build_and_name)
-        handle, reason = open_object(path)
+        library, reason = _opened(where, where.publish(build_and_name))
     except OSError as error:
         reason = error.strerror or str(error)
     except CompilerError:
@@ -279,12 +288,22 @@ def _compiled(text: Wanted) -> Library:
             raise
         reason = no_room
     # The directory may be read-only, full, or mounted without permission to execute: compile once more elsewhere.
-    if (path is None or handle == ffi.NULL) and not where.temporary:
-        path = cache.fall_back(reason).publish(build_and_name)
-        handle, reason = open_object(path)
-    if path is None or handle == ffi.NULL:
-        raise CompilerError(f"the compiled kernel does not load: {reason}")
-    return listening(path, handle)
+    if library is None and not where.temporary:
+        where = cache.fall_back(reason)
+        library, reason = _opened(where, where.publish(build_and_name))
+    if library is None:
+        raise CompilerError(f"the compiled kernel does not load: {reason}{_hint(where.path)}")
+    return library
+
+
+def _hint(path: str) -> str:
+    """Return what to do where files of a directory cannot be loaded, in words that follow the reason."""
+    if not cache.hinders_execution(path):
+        return ""
+    return (
+        f"; files in {path} may not be executed (it is mounted noexec): set WEFT_CACHE_DIR, or TMPDIR, to a directory "
+        "of your own where they may"
+    )
 
 
 def _key(source: str) -> _Key:

@@ -236,8 +236,9 @@ def _run(command: Sequence[str], text: str) -> tuple[int, str, str]:
 
     limit, pipe = config.compile_timeout, subprocess.PIPE
     environment = {**os.environ, "LC_ALL": "C"}  # messages in English
+    # Whatever the umask is, nobody else may write to what the compiler makes.
     process = subprocess.Popen(
-        command, stdin=pipe, stdout=pipe, stderr=pipe, env=environment, start_new_session=True
+        command, stdin=pipe, stdout=pipe, stderr=pipe, env=environment, start_new_session=True, umask=0o077
     )  # fmt: skip
     try:
         out, errors = _communicate(process, text.encode(), limit)
