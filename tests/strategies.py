@@ -169,7 +169,7 @@ def accesses(names: str = "ABCD") -> st.SearchStrategy[Access]:
 
 
 def values(max_leaves: int = 4) -> st.SearchStrategy[Expr]:
-    """Sums, differences, products, negations and reductions of accesses, a literal or a scalar here and there."""
+    """Sums, differences, products (by masks, too), negations and reductions of accesses, literals and scalars."""
     leaves = st.one_of(
         accesses(), accesses(), accesses(), st.just(Access("s")), st.sampled_from([2, 3, 0, 1, 0.5]).map(Literal)
     )
@@ -181,7 +181,9 @@ def values(max_leaves: int = 4) -> st.SearchStrategy[Expr]:
             inner,
             inner,
         )
-        return st.one_of(binary, binary, inner.map(lambda a: Apply("negative", (a,))), inner.flatmap(reduced))
+        masked = st.builds(lambda a, b: Apply("multiply", (Apply("not_equal", (a, Literal(0))), b)), accesses(), inner)
+        negated = st.one_of(inner, inner, masked).map(lambda a: Apply("negative", (a,)))
+        return st.one_of(binary, binary, masked, negated, inner.flatmap(reduced))
 
     def reduced(body: Expr) -> st.SearchStrategy[Expr]:
         """A reduction inside an expression, over one of its variables, which it may have outside, too."""

@@ -147,3 +147,34 @@ def test_zeros_of_both_signs_have_plans_of_their_own(format, zeros):
     for zero in zeros:  # each format has plans for one zero before those for the other
         A = weft.asarray([[zero, -1.0, zero]], format=format, fill_value=zero)
         np.testing.assert_array_equal(weft.copysign(B, A).todense(), np.copysign(B.todense(), A.todense()))
+
+
+MASKED = {
+    "y(i) = -(M(i)*B(i))": lambda m, b: -(m * b),
+    "y(i,j) = -(M(i)*B(j))": lambda m, b: -np.multiply.outer(m, b),
+    "y(i) = 1 - M(i)*B(i)": lambda m, b: 1 - m * b,
+    "y = sum(i, -(M(i)*B(i)))": lambda m, b: -(m * b).sum(),
+    "y = max(i, -(B(i)*M(i)))": lambda m, b: (-(m * b)).max(),
+    "y(j) = sum(i, -select(M(i), B(j)))": lambda m, b: -m.sum() * b,
+    "y(i) = -select(M(i), B(i))": lambda m, b: -np.where(m, b, 0),
+    "y(i) = invert(logical_and(B(i), M(i)*B(i)))": lambda m, b: ~(m & (b != 0)),
+    "y(i,j) = invert(logical_and(B(i), M(j)*B(j)))": lambda m, b: ~np.logical_and.outer(b, m * b),
+}
+
+
+@pytest.mark.parametrize("text", MASKED)
+def test_what_an_absent_operand_decides_has_the_dtype_of_the_result(text):
+    """An absent entry of a mask makes a product of numbers zero, and no boolean: booleans cannot be negated."""
+    m = np.array([True, False, True])
+
+    def compute(case):
+        dtype, *formats = case
+        b = np.array([1, 0, 2], dtype)
+        M, B = (weft.asarray(x, format=format) for x, format in zip((m, b), formats, strict=True))
+        found, expected = weft.evaluate(text, M=M, B=B), MASKED[text](m, b)
+        assert found.dtype == np.asarray(expected).dtype
+        np.testing.assert_array_equal(found.todense() if np.ndim(found) else found, expected)
+
+    together(
+        itertools.product(("int64", "float64", "complex128"), ("s", "coo", "dense"), ("s", "coo", "dense")), compute
+    )

@@ -20,7 +20,7 @@ import numpy as np
 from ..concrete_notation.nodes import Assign, Fill, Forall, Sequence, Stmt, Where, accesses, assignments, result_of
 from ..dtypes import adds_alike
 from ..index_notation import dtype_promotion
-from ..index_notation.nodes import Access, Apply, Expr, Literal
+from ..index_notation.nodes import Access, Apply, Expr, Literal, Reduce
 from ..index_notation.operator_table import OPERATORS
 from ..records import record
 
@@ -248,7 +248,7 @@ def convert(expr: Expr, dtypes: Mapping[str, str]) -> tuple[Expr, Any]:
     Parameters
     ----------
     expr : Expr
-        Expression without reductions.
+        The expression.
     dtypes : mapping
         Names of the tensors' dtypes.
 
@@ -275,7 +275,14 @@ def convert(expr: Expr, dtypes: Mapping[str, str]) -> tuple[Expr, Any]:
             if all(isinstance(d, type) for _, d in done):
                 done = [(_typed(a, np.result_type(d).name), np.result_type(d).name) for a, d in done]
             *wanted, result = application_dtypes(expr, tuple(d for _, d in done))
-            return Apply(op, tuple(_cast(a, d, w) for (a, d), w in zip(done, wanted, strict=True))), result
+            new = Apply(op, tuple(_cast(a, d, w) for (a, d), w in zip(done, wanted, strict=True)))
+            # An implicit operand that decides the result does so in its own dtype.
+            decides = any(wanted[position] != result for position, _ in OPERATORS[op].annihilators)
+            return CastExpr(new, result) if decides else new, result
+        case Reduce(op=op, vars=vars, body=body):
+            inner, dtype = convert(body, dtypes)
+            dtype = np.result_type(dtype).name if isinstance(dtype, type) else dtype
+            return Reduce(op, vars, _typed(inner, dtype)), dtype
     raise TypeError(f"cannot lower {expr!r}")
 
 

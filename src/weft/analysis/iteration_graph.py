@@ -17,12 +17,14 @@ from . import merge_lattice
 from .derived_variables import DerivedVariable, level_variables
 from .implicit_values import (
     UNKNOWN,
+    CastExpr,
     ImplicitValue,
     TypedLiteral,
     adds_in_place,
     annihilates,
     application_dtypes,
     asked_of,
+    convert,
     converted,
     implicit_value,
     is_constant,
@@ -333,6 +335,10 @@ def types_of(expr: Expr, types: Mapping[str, TensorType]) -> Types:
     return tuple([(a.tensor, types[a.tensor]) for a in distinct_accesses(expr)])
 
 
+def _dtypes(types: Mapping[str, TensorType]) -> dict[str, str]:
+    return {name: type.dtype for name, type in types.items()}
+
+
 def conversions(
     expr: Expr,
     order: Sequence[str],
@@ -403,9 +409,11 @@ def _is_walked(
     # Entries can be used one by one if they are copied, or if the statement is linear in them and merges nothing.
     last = level_variables(access, format)[-1:]
     alone = _found_beside(expr, access, last, types) if how == "workspace" else _alone(expr, access, types)
-    summable = (copying and expr == access) or (is_linear(expr, access) and alone and adds_nothing(expr, access, types))
+    explicit = converted(strip(expr), _dtypes(types), dtype)
+    summable = (copying and expr == access) or (
+        is_linear(expr, access) and alone and adds_nothing(explicit, access, types)
+    )
     if summable and not format.is_unique:  # a sum of duplicates wraps around in the dtype that they have
-        explicit = converted(strip(expr), {name: type.dtype for name, type in types.items()}, dtype)
         summable = adds_in_place(explicit, access, types[access.tensor].dtype)
     # The way in which entries are used decides how much order and uniqueness is required.
     match how:
@@ -451,10 +459,13 @@ def _can_be_walked(
             continue
         # Build the merge lattice of the loop over this level's variable, as lowering will.
         owner = _reduction_over(expr, v)
-        body = _in_loops(expr if owner is None else owner.body, fill)
+        explicit = convert(expr if owner is None else owner.body, _dtypes(types))[0]
+        body = _in_loops(explicit, fill)
         summed = owner is None or owner.op == "add"
         neutral = 0 if adding and summed else _neutral(expr if owner is None else owner, types, collects)
-        if body == expr and not adding:  # the same value, in the spelling that the lattice compares it with
+        if (
+            owner is None and body == explicit and not adding
+        ):  # the same value, in the spelling that the lattice compares it with
             neutral = implicit_value(body, fill)
         if summed:
             neutral = neutral_in_sum(implicit_value(body, fill), neutral)
@@ -492,8 +503,8 @@ def _reduction_over(expr: Expr, v: str) -> Reduce | None:
 def _in_loops(expr: Expr, fill: Callable[[Access], Any]) -> Expr:
     """Return an expression as the loops around its reductions see it.
 
-    A reduction is replaced by its body. If implicit entries of the body may change the reduction, a scalar of unknown
-    value is added, so that the implicit value is unknown.
+    Conversions are explicit. A reduction is replaced by its body. If implicit entries of the body may change the
+    reduction, a scalar of unknown value is added, so that the implicit value is unknown.
     """
     match expr:
         case Reduce(op=op, body=body):
@@ -504,6 +515,8 @@ def _in_loops(expr: Expr, fill: Callable[[Access], Any]) -> Expr:
             return seen if same or is_never_empty(op, absent) else Apply("add", (seen, _SCALAR))
         case Apply(op=op, args=args):
             return Apply(op, tuple(_in_loops(arg, fill) for arg in args))
+        case CastExpr(expr=inner, dtype=dtype):
+            return CastExpr(_in_loops(inner, fill), dtype)
     return expr
 
 
@@ -662,7 +675,7 @@ def adds_nothing(expr: Expr, access: Access, types: Mapping[str, TensorType]) ->
     Parameters
     ----------
     expr : Expr
-        Expression that is summed.
+        Expression that is summed, with explicit conversions.
     access : Access
         Operand whose entries are summed.
     types : mapping
@@ -677,7 +690,7 @@ def adds_nothing(expr: Expr, access: Access, types: Mapping[str, TensorType]) ->
     def fill(a: Access) -> object:
         return typed(types[a.tensor].fill, types[a.tensor].dtype) if a == access and a.indices else UNKNOWN
 
-    absent: Any = implicit_value(strip(expr), fill)
+    absent: Any = implicit_value(expr, fill)
     return absent is not UNKNOWN and bool(absent == 0)
 
 
