@@ -16,6 +16,7 @@ import scipy.io
 import scipy.sparse as sp
 
 import weft
+from weft.__main__ import main
 from weft.errors import FileFormatError, ResultTooLargeError
 from weft.io import frostt
 from weft.storage import check
@@ -74,12 +75,34 @@ def test_npz_refuses(tmp_path):
     with pytest.raises(FileFormatError):
         weft.load_npz(path)
     np.savez(path, a=np.zeros(3))
-    with pytest.raises(FileFormatError, match="no file of a sparse tensor: it holds a"):
-        weft.load_npz(path)
+    with pytest.raises(
+        FileFormatError, match=r"a.npz' holds plain arrays \('a'\), no sparse tensor; read it with np.l"
+    ):
+        weft.load(path)
+    np.save(tmp_path / "a.npy", np.zeros(3))
+    with pytest.raises(FileFormatError, match=r"a.npy' holds a plain array, no sparse tensor; read it with np.load"):
+        weft.load_npz(tmp_path / "a.npy")
     weft.save_npz(path, weft.asarray(D, format="ell"))
     path.write_bytes(path.read_bytes()[:-200])
     with pytest.raises(FileFormatError):
         weft.load_npz(path)
+
+
+BEGINS = {"gz": b"\x1f\x8b", "bz2": b"BZh", "npz": b"PK"}
+
+
+@pytest.mark.parametrize("name", ["a.mtx.bz2", "A.MTX.GZ", "a.Tns.Bz2", "A.NPZ", "a.tns.gz"])
+def test_endings_in_any_case_say_how_to_write(name, tmp_path):
+    A = weft.asarray(D, format="csr")
+    weft.save(tmp_path / name, A)
+    assert os.listdir(tmp_path) == [name]
+    assert (tmp_path / name).read_bytes().startswith(BEGINS[name.lower().rpartition(".")[2]])
+    np.testing.assert_array_equal(weft.load(tmp_path / name).todense(), D)
+    if not name.endswith("NPZ"):
+        with (tmp_path / name).open("rb") as stream:
+            read = weft.read_mtx if "mtx" in name.lower() else weft.read_tns
+            np.testing.assert_array_equal(read(stream).todense(), D)
+            assert not stream.closed
 
 
 @pytest.mark.parametrize("name", ["a.mtx", "a.mtx.gz"])
@@ -105,6 +128,70 @@ def test_matrix_market_streams_and_errors():
             weft.read_mtx(io.BytesIO(text.encode()))
 
 
+BANNER = "%%MatrixMarket "
+VECTORS = {
+    "vector coordinate real general\n% c\n\n4 2\n1 2.5\n3 4\n": [2.5, 0, 4, 0],
+    "Vector Coordinate Real General\n4 2\n3 4\n3 -1\n": [0.0, 0, 3, 0],
+    "vector coordinate integer general\n4 1\n  2\t-7\n": [0, -7, 0, 0],
+    "vector coordinate pattern general\n3 2\n1\n 3\n": [1.0, 0, 1],
+    "vector coordinate complex general\n2 1\n2 1 -2\n": [0, 1 - 2j],
+    "vector coordinate real general\n3 0\n": [0.0, 0, 0],
+    "vector coordinate real general\n0 0\n": np.zeros(0),
+    "vector array real general\n3\n1.5\n0\n-2\n": [1.5, 0, -2],
+    "vector array integer general\n% c\n2\n1\n2\n": [1, 2],
+    "vector array complex general\n1\n1 2\n": [1 + 2j],
+    "vector array real general\n0\n": np.zeros(0),
+}
+
+
+@pytest.mark.parametrize("text", VECTORS)
+def test_matrix_market_files_of_vectors(text, tmp_path, capsys):
+    path = tmp_path / "v.mtx"
+    path.write_text(BANNER + text)
+    for found in (weft.load(path), weft.read_mtx(io.StringIO(BANNER + text)), weft.load(path, format="dense")):
+        assert found.dtype == np.asarray(VECTORS[text]).dtype
+        np.testing.assert_array_equal(found.todense(), VECTORS[text])
+    assert weft.load(path).format == ("dense" if "array" in text else "coo")
+    assert main(["info", str(path)]) == 0
+    assert capsys.readouterr().out.startswith(f"shape    {len(VECTORS[text])}\n")
+
+
+@pytest.mark.parametrize("lead", ["\n\n ", "\t", "\ufeff", "\ufeff\n"])
+@pytest.mark.parametrize("banner", ["%%MatrixMarket ", "%MatrixMarket ", "%%MATRIXMARKET\t"])
+def test_matrix_market_banners(lead, banner):
+    data = (lead + banner + "matrix coordinate real general\n2 2 1\n1 2 3.5\n").encode()
+    np.testing.assert_array_equal(weft.read_mtx(io.BytesIO(data)).todense(), [[0, 3.5], [0, 0]])
+    line = 3 + lead.count("\n")
+    with pytest.raises(FileFormatError, match=f"Line {line}: Invalid floating-point value"):
+        weft.read_mtx(io.BytesIO(data.replace(b"3.5", b"x")))
+
+
+@pytest.mark.parametrize("text", ["matrix coordinate real general\n2 2 1\n1 x 5\n", "matrix array real general\n0 3\n",
+                                  "matrix array real general\n0 0\n", "vector coordinate real general\n2 1\n3 5\n",
+                                  "vector coordinate real symmetric\n2 1\n1 5\n", "nonsense\n1\n",
+                                  "vector coordinate real general\n2 1 1\n1 5\n", "vector array"])  # fmt: skip
+def test_no_matrix_market_file_ends_the_process(text, tmp_path):
+    """SciPy's reader aborted, as it sought in a file that was closed, or divided by no rows."""
+    path = tmp_path / "a.mtx"
+    path.write_text(BANNER + text)
+    code = (
+        "import sys, weft\nfor path in sys.argv[1:]:\n"
+        "    try: print(weft.load(path).shape)\n    except weft.errors.FileFormatError: print('refused')\n"
+        "    with open(path, 'rb') as stream:\n        try: weft.read_mtx(stream)\n"
+        "        except weft.errors.FileFormatError as error: kept = error\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code, path], capture_output=True, text=True, check=False)
+    sizes = text.partition("\n")[2].split()
+    wanted = f"({', '.join(sizes)})" if text.startswith("matrix array") else "refused"
+    assert (done.returncode, done.stdout.strip()) == (0, wanted), done.stderr
+
+
+def test_matrix_market_holds_no_fill_value(tmp_path):
+    with pytest.raises(FileFormatError, match=r"has no fill value, and <SparseTensor.*ending in .npz"):
+        weft.save(tmp_path / "a.mtx", weft.asarray(D, format="csr") + 1)
+    assert not os.listdir(tmp_path)
+
+
 @pytest.mark.parametrize("name", ["a.tns", "a.tns.gz"])
 def test_frostt(name, tmp_path):
     A = weft.asarray(T, format="csf")
@@ -122,6 +209,41 @@ def test_frostt_text():
     stream = io.StringIO()
     weft.write_tns(stream, weft.asarray(np.array([[0, 3], [4, 0]])))
     assert stream.getvalue() == "1 2 3\n2 1 4\n"
+
+
+@pytest.mark.parametrize("dtype", ["float64", "int32", "complex64", "complex128"])
+def test_frostt_from_zero(dtype):
+    A = weft.asarray((T * 9).astype(dtype) * (1 - 2j if dtype.startswith("c") else 1), format="csf")
+    stream = io.BytesIO()
+    weft.write_tns(stream, A, start=0)
+    data = stream.getvalue()
+    for text in (data, b"\xef\xbb\xbf" + data):
+        found = weft.read_tns(io.BytesIO(text), shape=T.shape, dtype=dtype, start=0)
+        np.testing.assert_array_equal(found.todense(), A.todense())
+    with pytest.raises(FileFormatError, match=r"counts? from 1; start=0 reads files that count from 0"):
+        weft.read_tns(io.BytesIO(data), dtype=dtype)
+    for do in (weft.read_tns, lambda stream, start: weft.write_tns(stream, A, start=start)):
+        with pytest.raises(ValueError, match="count from 0 or 1: start=2"):
+            do(io.BytesIO(data), start=2)
+
+
+@pytest.mark.parametrize(
+    ("word", "value"),
+    [("1+2j", 1 + 2j), ("(1+2j)", 1 + 2j), ("-.5e1-infj", complex(-5, -np.inf)), ("nan+1i", complex(np.nan, 1)),
+     ("3", 3), ("-0.0-0.0j", complex(-0.0, -0.0)), ("1e400+1j", None), ("1+1e400j", None), ("(3", None)],
+)  # fmt: skip
+def test_frostt_complex_values(word, value):
+    text = f"1 1\n2 {word}\n"
+    if value is None:
+        with pytest.raises(FileFormatError, match=r"line 2 (has value|holds)"):
+            weft.read_tns(io.StringIO(text), dtype="complex128")
+        return
+    found = weft.read_tns(io.StringIO(text), dtype="complex128").todense()[1]
+    np.testing.assert_array_equal(found, value)
+    assert np.signbit(found.real) == np.signbit(np.real(value))
+    if isinstance(value, complex):
+        with pytest.raises(FileFormatError, match=r"line 2 has value .* not hold; give dtype='compl"):
+            weft.read_tns(io.StringIO(text))
 
 
 @pytest.mark.parametrize(
@@ -228,6 +350,9 @@ def test_what_is_no_file_is_refused(read, tmp_path):
         read(tmp_path / "pipe")
     with pytest.raises(FileNotFoundError):
         read(tmp_path / "none")
+    if read is not weft.load_npz:
+        with pytest.raises(TypeError, match="from a path or a stream, not from a SparseTensor"):
+            read(weft.eye(2))
     (tmp_path / "bytes").write_bytes(bytes(range(256)))
     with pytest.raises(FileFormatError):
         read(tmp_path / "bytes")
@@ -295,6 +420,8 @@ def test_frostt_shape_is_kept():
 def test_names_say_what_files_are(tmp_path):
     with pytest.raises(FileFormatError, match="the kind of the file"):
         weft.load(tmp_path / "a.xyz")
+    with pytest.raises(FileFormatError, match="npz files are compressed as they are"):
+        weft.save(tmp_path / "a.npz.gz", weft.eye(2))
 
 
 @pytest.mark.parametrize("format", MATRICES)

@@ -13,13 +13,16 @@ from ..tensor import SparseTensor
 from .frostt import read_tns, write_tns
 from .matrix_market import read_mtx, write_mtx
 from .npz import load_npz, save_npz
+from .streams import without_compression
 
 __all__ = ["load", "save"]
 
 
 def _kind(path: str | os.PathLike[str]) -> str:
-    name = os.fspath(path).lower().removesuffix(".gz")
-    kind = name.rpartition(".")[2]
+    name, compression = without_compression(os.fspath(path))
+    kind = name.lower().rpartition(".")[2]
+    if kind == "npz" and compression:
+        raise FileFormatError(f"npz files are compressed as they are: {name!r}, not {os.fspath(path)!r}")
     if kind not in ("mtx", "tns", "npz"):
         raise FileFormatError(f"the kind of the file {os.fspath(path)!r} is not known; names end in .mtx, .tns or .npz")
     return kind
@@ -31,9 +34,10 @@ def load(
     format: FormatLike | None = None,
     shape: Sequence[int] | None = None,
     dtype: DTypeLike | None = None,
+    start: int | None = None,
     progress: bool | None = None,
 ) -> SparseTensor:
-    """Load a tensor from a file: ``.mtx``, ``.tns`` (both also ``.gz``) or ``.npz``.
+    """Load a tensor from a file: ``.mtx``, ``.tns`` (both also ``.gz`` or ``.bz2``) or ``.npz``.
 
     Parameters
     ----------
@@ -41,7 +45,7 @@ def load(
         The file.
     format : str or Format, optional
         The format of the result. By default the format in the file.
-    shape, dtype, progress
+    shape, dtype, start, progress
         Arguments of :func:`read_tns`, for ``.tns`` files only. The other kinds of files have the shape and the dtype of
         a tensor.
 
@@ -55,7 +59,7 @@ def load(
     FileFormatError
         For names with another ending, and for files that are not of the kind that their names say.
     TypeError
-        For ``shape``, ``dtype`` or ``progress`` with another file than ``.tns``.
+        For ``shape``, ``dtype``, ``start`` or ``progress`` with another file than ``.tns``.
 
     Examples
     --------
@@ -69,21 +73,20 @@ def load(
     <SparseTensor: shape=(2, 2), dtype=float64, format=csr, nnz=2, fill_value=0>
     """
     kind = _kind(path)
-    if kind != "tns" and any(given is not None for given in (shape, dtype, progress)):
-        raise TypeError(f"shape, dtype and progress are for .tns files, not for {os.fspath(path)!r}")
+    if kind != "tns" and any(given is not None for given in (shape, dtype, start, progress)):
+        raise TypeError(f"shape, dtype, start and progress are for .tns files, not for {os.fspath(path)!r}")
     match kind:
         case "mtx":
             return read_mtx(path, format=format)
         case "tns":
-            return read_tns(
-                path, format="coo" if format is None else format, shape=shape, dtype=dtype, progress=progress
-            )
+            format, start = "coo" if format is None else format, 1 if start is None else start
+            return read_tns(path, format=format, shape=shape, dtype=dtype, start=start, progress=progress)
     found = load_npz(path)
     return found if format is None else found.asformat(format)
 
 
 def save(path: str | os.PathLike[str], A: SparseTensor) -> None:
-    """Save a tensor to a file: ``.mtx``, ``.tns`` (both also ``.gz``) or ``.npz``.
+    """Save a tensor to a file: ``.mtx``, ``.tns`` (both also ``.gz`` or ``.bz2``) or ``.npz``.
 
     Parameters
     ----------

@@ -1,7 +1,8 @@
-"""FROSTT ``.tns`` files, which have a line for each entry: coordinates from 1 and the value, separated by blanks."""
+"""FROSTT ``.tns`` files, which have a line for each entry: its coordinates and its value, separated by blanks."""
 
 from __future__ import annotations
 
+import codecs
 import re
 from collections.abc import Iterator, Sequence
 from decimal import Decimal
@@ -27,7 +28,9 @@ _BLOCK = 1 << 24  # characters that are read at once
 _AXES = 64  # the limit of NumPy's arrays, too
 _EXTREME = 2**62  # larger integers may be wrong, since old versions of NumPy did not refuse integers beyond int64
 _INTEGER = re.compile(rb"[+-]?\d+")
-_NUMBER = re.compile(rb"[+-]?((\d+\.?\d*|\.\d+)(e[+-]?\d+)?|inf|infinity|nan)", re.IGNORECASE)
+_REAL = rb"[+-]?(?:(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?|infinity|inf|nan)"
+_NUMBER = re.compile(_REAL, re.IGNORECASE)
+_COMPLEX = re.compile(rb"\(?(" + _REAL + rb")(?:([+-]" + _REAL[5:] + rb")[ij])?\)?", re.IGNORECASE)
 _BLANKS, _BREAK = b" \t\v\f", b"\n"
 _KINDS = bytes(ord(" ") if c in _BLANKS else c if c in _BREAK else ord("x") for c in range(256))
 """Translation of characters to kinds: blanks to a space, line breaks to themselves, and any other to ``x``."""
@@ -38,6 +41,7 @@ def read_tns(
     *,
     shape: Sequence[int] | None = None,
     dtype: DTypeLike | None = None,
+    start: int = 1,
     format: FormatLike = "coo",
     progress: bool | None = None,
 ) -> SparseTensor:
@@ -46,11 +50,14 @@ def read_tns(
     Parameters
     ----------
     source : path or stream
-        The file, plain or gzipped. Lines that begin with ``#`` or ``%`` are comments.
+        The file, plain or compressed by gzip or bzip2. Lines that begin with ``#`` or ``%`` are comments.
     shape : sequence of int, optional
         The shape of the tensor. By default the smallest that holds the coordinates.
     dtype : dtype, optional
-        The dtype of the values; float64 by default. Integers are read exactly.
+        The dtype of the values; float64 by default. Integers are read exactly. Complex values are written as Python
+        prints them, ``(0.5-2j)`` or ``0.5-2j``, and need a complex dtype.
+    start : {1, 0}
+        The first coordinate of each axis in the file.
     format : str or Format, optional
         The format of the result. Entries with equal coordinates are summed.
     progress : bool, optional
@@ -64,9 +71,11 @@ def read_tns(
     Raises
     ------
     FileFormatError
-        For lines of another length, text that is no number, coordinates that are no integers, below 1 or beyond the
-        shape, and values that ``dtype`` cannot hold; the message has the number of the line. For a file without entries
-        if no shape is given, and for more than 64 axes.
+        For lines of another length, text that is no number, coordinates that are no integers, below ``start`` or beyond
+        the shape, and values that ``dtype`` cannot hold; the message has the number of the line. For a file without
+        entries if no shape is given, and for more than 64 axes.
+    ValueError
+        For another ``start``.
 
     Examples
     --------
@@ -76,19 +85,25 @@ def read_tns(
     """
     size = None if shape is None else as_shape(shape)
     wanted = value_dtype(np.float64 if dtype is None else dtype)
+    _require_start(start)
     with reading(source) as stream:
-        found = [*_entries(stream, size, wanted, progress)]
+        found = [*_entries(stream, size, wanted, start, progress)]
     if found:
         coords, values = (np.concatenate(parts) for parts in zip(*found, strict=True))
     elif size is None:
         raise FileFormatError("the file has no entries, which would say how many axes there are; give shape=")
     else:
         coords, values = np.empty((0, len(size)), np.int64), np.empty(0, wanted)
-    return from_coords(list(coords.T.copy() - 1), values, size, format=format)
+    return from_coords(list(coords.T.copy() - start), values, size, format=format)
+
+
+def _require_start(start: int) -> None:
+    if start not in (0, 1):
+        raise ValueError(f"coordinates in a file count from 0 or 1: start={start!r}")
 
 
 def _entries(
-    stream: IO[bytes], shape: tuple[int, ...] | None, dtype: np.dtype[Any], progress: bool | None
+    stream: IO[bytes], shape: tuple[int, ...] | None, dtype: np.dtype[Any], start: int, progress: bool | None
 ) -> Iterator[tuple[Array, Array]]:
     """Yield the coordinates and the values of each block of lines."""
     table = None
@@ -97,7 +112,7 @@ def _entries(
             line += text[: text.index(b"\0")].count(b"\n")
             raise FileFormatError(f"line {line} holds a NUL byte, which text does not")
         if table is None:  # all lines so far were comments
-            table = _table(text, line, shape, dtype)
+            table = _table(text, line, shape, dtype, start)
         if table is not None:
             yield table.parsed(text, line)
 
@@ -114,11 +129,15 @@ def _blocks(stream: IO[bytes], progress: bool | None) -> Iterator[tuple[bytes, i
                 bar.update(len(block))
             # The part after the last line break is kept for the next block.
             text, newline, rest = (rest + block).rpartition(b"\n")
+            if line == 1:
+                text = text.removeprefix(codecs.BOM_UTF8)
             if newline:
                 yield text, line
                 line += text.count(b"\n") + 1
             if len(rest) > _BLOCK:
                 raise FileFormatError(f"line {line} has more than {_BLOCK:,} characters")
+        if line == 1:
+            rest = rest.removeprefix(codecs.BOM_UTF8)
         if rest.strip():
             yield rest, line
     finally:
@@ -146,7 +165,7 @@ def _shown(raw: bytes) -> str:
     return repr(raw[:400].decode(errors="replace").strip()[:80])
 
 
-def _table(text: bytes, first: int, shape: tuple[int, ...] | None, dtype: np.dtype[Any]) -> _Table | None:
+def _table(text: bytes, first: int, shape: tuple[int, ...] | None, dtype: np.dtype[Any], start: int) -> _Table | None:
     """Return the form of the lines, by the first line that is no comment; None if all lines are comments."""
     n, raw, words = next(_lines(text, first), (0, b"", []))
     if not words:
@@ -158,7 +177,7 @@ def _table(text: bytes, first: int, shape: tuple[int, ...] | None, dtype: np.dty
         raise FileFormatError(f"line {n} has {order} coordinates; tensors have up to {_AXES} axes: {_shown(raw)}")
     if shape is not None and len(shape) != order:
         raise FileFormatError(f"lines have {order} coordinates; shape {shape} has {len(shape)} axes: line {n}")
-    return _Table(order, shape, dtype)
+    return _Table(order, shape, dtype, start)
 
 
 @record
@@ -173,11 +192,14 @@ class _Table:
         The shape of the tensor, if it is given.
     dtype : dtype
         The dtype of the values.
+    start : int
+        The first coordinate of each axis.
     """
 
     order: int
     shape: tuple[int, ...] | None
     dtype: np.dtype[Any]
+    start: int
 
     @cached
     def limits(self) -> tuple[int, int] | None:
@@ -207,7 +229,8 @@ class _Table:
         kinds = data.translate(_KINDS, b"0123456789+-\r")
         if self.dtype == np.uint64 or not data.strip() or (b"x" if self.limits else b"x ") in kinds:
             return None  # NumPy before 2.3 reads such integers as floats first, which is inexact
-        entry = [("coords", np.int64, (self.order,)), ("value", np.int64 if self.limits else np.float64)]
+        value = np.int64 if self.limits else np.complex128 if self.dtype.kind == "c" else np.float64
+        entry = [("coords", np.int64, (self.order,)), ("value", value)]
         try:
             rows = np.loadtxt(BytesIO(data), dtype=entry, comments=None, ndmin=1)
         except ValueError:
@@ -215,8 +238,8 @@ class _Table:
         coords, values = rows["coords"], rows["value"]
         # Coordinates outside the shape and values that the dtype cannot hold are left to the code with messages.
         largest = coords.max(axis=0)
-        beyond = self.shape is not None and (largest > self.shape).any()
-        if beyond or coords.min() < 1 or largest.max() > _EXTREME or not self._holds(values):
+        beyond = self.shape is not None and (largest - self.start >= self.shape).any()
+        if beyond or coords.min() < self.start or largest.max() > _EXTREME or not self._holds(values):
             return None
         return coords, values.astype(self.dtype)
 
@@ -241,38 +264,50 @@ class _Table:
             try:
                 if len(words) != self.order + 1:
                     raise ValueError(f"has {len(words)} numbers instead of {self.order + 1}")
-                place = [_coordinate(word) for word in words[:-1]]
+                place = [self._coordinate(word) for word in words[:-1]]
                 values.append(self._value(words[-1]))
-                if self.shape is not None and any(c > size for c, size in zip(place, self.shape, strict=True)):
+                if self.shape is not None and any(
+                    c - self.start >= size for c, size in zip(place, self.shape, strict=True)
+                ):
                     raise ValueError(f"has coordinates {place}, which are outside shape {self.shape}")
                 coords.append(place)
             except ValueError as error:
                 raise FileFormatError(f"line {n} {error}: {_shown(raw)}") from None
         return np.array(coords, np.int64).reshape(-1, self.order), np.array(values, self.dtype)
 
-    def _value(self, word: bytes) -> int | float:
+    def _value(self, word: bytes) -> complex:
+        parts = _COMPLEX.fullmatch(word)
+        if parts is None or (parts[2] is None and b"(" in word):
+            raise ValueError(f"holds {_word(word)!r}, which is no number")
+        if parts[2] is None:
+            return self._real(word, word)
+        if self.dtype.kind != "c":
+            raise ValueError(f"has value {_word(word)}, which {self.dtype} does not hold; give dtype='complex128'")
+        return complex(self._real(parts[1], word), self._real(parts[2], word))
+
+    def _real(self, word: bytes, whole: bytes) -> int | float:
         number = _number(word)
         if self.limits:
             low, high = self.limits
             if not number.is_finite() or number != number.to_integral_value() or not low <= number <= high:
-                raise ValueError(f"has value {_word(word)}, which {self.dtype} does not hold")
+                raise ValueError(f"has value {_word(whole)}, which {self.dtype} does not hold")
             return int(number)
         value = float(word)
         with np.errstate(over="ignore"):
-            if number.is_finite() and np.isinf(self.dtype.type(value)):
-                raise ValueError(f"has value {_word(word)}, which {self.dtype} does not hold")
+            if number.is_finite() and np.isinf(self.dtype.type(value).real):
+                raise ValueError(f"has value {_word(whole)}, which {self.dtype} does not hold")
         return value
 
-
-def _coordinate(word: bytes) -> int:
-    number = _number(word)
-    if not _INTEGER.fullmatch(word):
-        raise ValueError(f"has {_word(word)} for a coordinate; coordinates are written as integers")
-    if number < 1:
-        raise ValueError(f"has coordinate {_word(word)}; coordinates count from 1")
-    if number > INT64_MAX:
-        raise ValueError(f"has coordinate {_word(word)}, which int64 does not hold")
-    return int(number)
+    def _coordinate(self, word: bytes) -> int:
+        number = _number(word)
+        if not _INTEGER.fullmatch(word):
+            raise ValueError(f"has {_word(word)} for a coordinate; coordinates are written as integers")
+        if number < self.start:
+            hint = "; start=0 reads files that count from 0" if number == 0 else ""
+            raise ValueError(f"has coordinate {_word(word)}; coordinates count from {self.start}{hint}")
+        if number > INT64_MAX:
+            raise ValueError(f"has coordinate {_word(word)}, which int64 does not hold")
+        return int(number)
 
 
 def _number(word: bytes) -> Decimal:
@@ -286,20 +321,24 @@ def _word(word: bytes) -> str:
     return word[:40].decode(errors="replace")
 
 
-def write_tns(target: PathOrStream, A: SparseTensor) -> None:
-    """Write a tensor as a FROSTT file, gzipped if the name ends in ``.gz``.
+def write_tns(target: PathOrStream, A: SparseTensor, *, start: int = 1) -> None:
+    """Write a tensor as a FROSTT file, compressed if the name ends in ``.gz`` or ``.bz2``.
 
     Parameters
     ----------
     target : path or stream
         The file to write.
     A : SparseTensor
-        A tensor with fill value 0 and real values.
+        A tensor with fill value 0. Complex values are written as Python prints them, such as ``(0.5-2j)``.
+    start : {1, 0}
+        The first coordinate of each axis in the file.
 
     Raises
     ------
     FileFormatError
-        For complex values, other fill values and tensors without axes.
+        For other fill values and tensors without axes.
+    ValueError
+        For another ``start``.
 
     Examples
     --------
@@ -314,17 +353,18 @@ def write_tns(target: PathOrStream, A: SparseTensor) -> None:
     2 1 2
     """
     A = asarray(A)
-    if A.fill_value != 0 or A.dtype.kind == "c" or A.ndim == 0:
+    _require_start(start)
+    if A.ndim == 0 or (A.fill_value != 0 and not A.layout.is_dense):
         raise FileFormatError(
-            f"a .tns file cannot hold a tensor of {A.dtype}, fill value {A.fill_value}, {A.ndim} axes"
+            f"a .tns file has no fill value and at least one axis, other than {A!r}; save it in a file ending in .npz"
         )
     coords, values = A.to_coo()
-    kind = "%d" if A.dtype.kind in "iub" else "%.17g"
+    kind = "%d" if A.dtype.kind in "iub" else "%s" if A.dtype.kind == "c" else "%.17g"
     with writing(target) as stream:
         # Blocks of entries bound the memory of the text.
         for begin in range(0, len(values), 1 << 16):
             end = begin + (1 << 16)
-            places = coords[:, begin:end].astype(np.int64) + 1
+            places = coords[:, begin:end].astype(np.int64) + start
             lines = zip(*places.tolist(), values[begin:end].tolist(), strict=True)
             pattern = " ".join(["%d"] * A.ndim) + f" {kind}\n"
             stream.write("".join([pattern % entry for entry in lines]).encode())

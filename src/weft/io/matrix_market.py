@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import codecs
+import re
 from io import BytesIO
-from typing import IO
+from typing import IO, Any
+
+import numpy as np
 
 from ..dtypes import index_dtype
 from ..errors import FileFormatError, ShapeError
 from ..formats import FormatLike
+from ..records import record
 from ..runtime import memory
 from ..tensor import SparseTensor, asarray
 from .streams import PathOrStream, reading, writing
@@ -15,6 +20,9 @@ from .streams import PathOrStream, reading, writing
 __all__ = ["read_mtx", "write_mtx"]
 
 _LONGEST = 1 << 20  # bytes of a line of the header
+_BANNER = re.compile(rb"\s*%{1,2}MatrixMarket\s+(\S*)(.*)", re.IGNORECASE | re.DOTALL)
+_DTYPES = {"integer": "int64", "unsigned-integer": "uint64", "complex": "complex128"}
+_COORDINATE = re.compile(rb"^[ \t]*[^\s%]\S*", re.MULTILINE)  # the first word of each line that is no comment
 
 
 def read_mtx(source: PathOrStream, *, format: FormatLike | None = None) -> SparseTensor:
@@ -23,9 +31,14 @@ def read_mtx(source: PathOrStream, *, format: FormatLike | None = None) -> Spars
     Parameters
     ----------
     source : path or stream
-        The file, plain or gzipped.
+        The file, plain or compressed by gzip or bzip2.
     format : str or Format, optional
         The format of the result. By default ``coo`` for coordinate files and ``dense`` for array files.
+
+    Returns
+    -------
+    SparseTensor
+        The matrix; for a file whose first line says ``vector`` a tensor with one axis.
 
     Raises
     ------
@@ -48,35 +61,100 @@ def read_mtx(source: PathOrStream, *, format: FormatLike | None = None) -> Spars
     """
     import scipy.io
 
-    with reading(source) as given:
-        stream = given if given.seekable() else BytesIO(given.read())  # the header is read twice
-        _require(stream)
+    with reading(source) as stream:
+        header = _header(stream)
+        found = _without_elements(header.text)
         try:
-            found = scipy.io.mmread(stream, spmatrix=False)
+            if found is None:
+                found = scipy.io.mmread(_Joined(header, stream), spmatrix=False)
         except (ValueError, OverflowError, EOFError, OSError) as error:
             raise _unreadable(error) from None
         except MemoryError:
             raise memory.exhausted("what the header of the Matrix Market file says") from None
-    return asarray(found, format=format)
+    return asarray(asarray(found)[:, 0] if header.is_vector else found, format=format)
 
 
-def _require(stream: IO[bytes]) -> None:
-    """Raise an error for a file of another kind, and for a header of a matrix that does not fit in memory.
+@record
+class _Header:
+    """Lines of a file down to the one with the sizes, as SciPy reads them.
 
-    The stream is left at the place where it was.
+    Parameters
+    ----------
+    text : bytes
+        The lines. Those of a vector are the lines of a matrix with one column.
+    is_vector : bool
+        True for the header of a vector.
+    is_listed : bool
+        True if the lines that follow have coordinates.
+    """
+
+    text: bytes
+    is_vector: bool
+    is_listed: bool
+
+
+class _Joined:
+    """Stream of a header and of what follows it in another stream.
+
+    It cannot be sought in. SciPy's reader would go back in a stream when it is deleted, which may be after the stream
+    has been closed, and then aborts the process.
+    """
+
+    def __init__(self, header: _Header, stream: IO[bytes]):
+        self._head, self._stream = BytesIO(header.text), stream
+        if header.is_vector and header.is_listed:
+            self._stream = BytesIO(_COORDINATE.sub(rb"\g<0> 1", stream.read()))
+
+    def read(self, size: int = -1) -> bytes:
+        """Return up to ``size`` bytes; none at the end."""
+        return self._head.read(size) or self._stream.read(size)
+
+
+class _Appended:
+    """Stream that is written to and not sought in, for the reason that :class:`_Joined` has."""
+
+    def __init__(self, stream: IO[bytes]):
+        self.write = stream.write
+
+
+def _header(stream: IO[bytes]) -> _Header:
+    """Read the header of a file; raise an error for a file of another kind."""
+    line = stream.readline(_LONGEST).removeprefix(codecs.BOM_UTF8)
+    lines = [b""]
+    while line.isspace():
+        lines.append(b"\n")  # blank lines come behind the banner, so that errors have the right number of the line
+        line = stream.readline(_LONGEST)
+    banner = _BANNER.fullmatch(line)
+    if banner is None:
+        raise _unreadable("it does not begin with %%MatrixMarket")
+    kind, rest = banner.groups()
+    is_vector, is_listed = kind.lower() == b"vector", rest.lower().split()[:1] != [b"array"]
+    lines[0] = b"%%MatrixMarket " + (b"matrix" if is_vector else kind) + rest
+    while line := stream.readline(_LONGEST):
+        lines.append(line)
+        if not (line.startswith(b"%") or line.isspace()):  # neither a comment nor blank: the sizes
+            break
+    if is_vector:
+        sizes, names = lines[-1].split(), "its length and the number of entries" if is_listed else "its length"
+        if rest.lower().split()[-1:] != [b"general"]:
+            raise _unreadable(f"a vector is general: {_shown(banner[0])}")
+        if len(sizes) != 1 + is_listed:
+            raise _unreadable(f"a vector has {names}: {_shown(lines[-1])}")
+        lines[-1] = b" ".join([sizes[0], b"1", *sizes[1:]]) + b"\n"
+    return _Header(b"".join(lines), is_vector, is_listed)
+
+
+def _shown(line: bytes) -> str:
+    return repr(line[:400].decode(errors="replace").strip()[:80])
+
+
+def _without_elements(head: bytes) -> np.ndarray[Any, Any] | None:
+    """Return the array of a header that speaks of no elements; None for other headers.
+
+    Raises an error for a matrix that does not fit in memory, and for a header that SciPy does not read.
     """
     import scipy.io
 
-    # The header ends with the first line that is neither a comment nor blank, which has the sizes.
-    start, head = stream.tell(), b""
-    while True:
-        line = stream.readline(_LONGEST)
-        if not head and not line.startswith(b"%%MatrixMarket"):
-            raise FileFormatError("not a Matrix Market file that can be read: it does not begin with %%MatrixMarket")
-        head += line
-        if not line or not (line.startswith(b"%") or line.isspace()):
-            break
-    stream.seek(start)
     try:
         rows, columns, entries, kind, field, symmetry = scipy.io.mminfo(BytesIO(head))
     except (ValueError, OverflowError) as error:
@@ -87,14 +165,16 @@ def _require(stream: IO[bytes]) -> None:
         each = (each + 2 * index_dtype(max(rows, columns)).itemsize) * (1 if symmetry == "general" else 2)
     what = f"the {rows} x {columns} {kind} matrix of {entries} entries that the Matrix Market header speaks of"
     memory.require(entries * each, what)
+    # SciPy's reader divides by the number of rows of an array.
+    return None if kind == "coordinate" or (rows and columns) else np.empty((rows, columns), _DTYPES.get(field))
 
 
-def _unreadable(error: Exception) -> FileFormatError:
-    return FileFormatError(f"not a Matrix Market file that can be read: {error}")
+def _unreadable(reason: object) -> FileFormatError:
+    return FileFormatError(f"not a Matrix Market file that can be read: {reason}")
 
 
 def write_mtx(target: PathOrStream, A: SparseTensor) -> None:
-    """Write a matrix as a Matrix Market file, gzipped if the name ends in ``.gz``.
+    """Write a matrix as a Matrix Market file, compressed if the name ends in ``.gz`` or ``.bz2``.
 
     Parameters
     ----------
@@ -107,6 +187,8 @@ def write_mtx(target: PathOrStream, A: SparseTensor) -> None:
     ------
     ShapeError
         For tensors that do not have two axes.
+    FileFormatError
+        For fill values other than 0.
 
     Examples
     --------
@@ -131,5 +213,10 @@ def write_mtx(target: PathOrStream, A: SparseTensor) -> None:
         raise ShapeError(
             f"a Matrix Market file holds a matrix, which {A!r} is not; save it in a file ending in {kinds}"
         )
+    if A.fill_value != 0 and not A.layout.is_dense:
+        raise FileFormatError(
+            f"a Matrix Market file has no fill value, and {A!r} has {A.fill_value}; save it in a file ending in .npz"
+        )
+    matrix = A.todense() if A.layout.is_dense else A.to_scipy_sparse("coo")
     with writing(target) as stream:
-        scipy.io.mmwrite(stream, A.todense() if A.layout.is_dense else A.to_scipy_sparse("coo"))
+        scipy.io.mmwrite(_Appended(stream), matrix)

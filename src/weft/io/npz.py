@@ -53,6 +53,11 @@ def save_npz(file: NpzFile, matrix: SparseTensor, compressed: bool = True) -> No
     >>> B.nnz
     2
     """
+    name = os.fspath(file) if isinstance(file, str | os.PathLike) else ""
+    if name.lower().endswith(".npz") and not name.endswith(".npz"):  # NumPy would add the ending again
+        with open(name, "wb") as stream:
+            save_npz(stream, matrix, compressed)
+        return
     A = asarray(matrix)
     storage = storage_of(A)
     nodes = to_nodes(storage)
@@ -119,12 +124,17 @@ def load_npz(file: NpzFile) -> SparseTensor:
         with opened(file) as stream:  # np.load would leave a broken file open
             return load_npz(stream)
     try:
-        with np.load(file, allow_pickle=False) as loaded:
+        loaded = np.load(file, allow_pickle=False)
+        if isinstance(loaded, np.ndarray):
+            raise FileFormatError(f"{_name(file)} holds a plain array, no sparse tensor; read it with np.load")
+        with loaded:
             # weft's own layout has "weft", those of SciPy and sparse "format", and only that of sparse "fill_value".
             if "weft" in loaded:
                 return called(_storage({name: loaded[name] for name in loaded.files}))
             if "format" not in loaded:
-                raise FileFormatError(f"no file of a sparse tensor: it holds {', '.join(loaded.files)}")
+                names = ", ".join(map(repr, loaded.files))
+                what = f"plain arrays ({names})" if names else "nothing"
+                raise FileFormatError(f"{_name(file)} holds {what}, no sparse tensor; read it with np.load")
             arrays = {name: loaded[name] for name in loaded.files}
             return called(from_nodes(arrays)) if "fill_value" in loaded else asarray(_from_scipy(arrays))
     except FileFormatError:
@@ -133,6 +143,11 @@ def load_npz(file: NpzFile) -> SparseTensor:
         raise FileFormatError(f"not an npz file of a sparse tensor: {error}") from None
     except Exception as error:  # broken zip files raise errors of the codecs of their members
         raise FileFormatError(f"a broken npz file: {type(error).__name__}: {error}") from None
+
+
+def _name(file: Any) -> str:
+    name = getattr(file, "name", None)
+    return repr(name) if isinstance(name, str) else "the file"
 
 
 def _from_scipy(arrays: dict[str, np.ndarray[Any, Any]]) -> Any:

@@ -1,22 +1,46 @@
-"""Binary streams over paths and streams, plain and gzipped."""
+"""Binary streams over paths and streams, plain and compressed."""
 
 from __future__ import annotations
 
+import bz2
 import gzip
 import io
 import os
 import zlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import IO, Any, TypeAlias
+from typing import IO, Any, NamedTuple, TypeAlias
 
 from ..errors import FileFormatError
 
-__all__ = ["PathOrStream", "opened", "reading", "writing"]
+__all__ = ["COMPRESSIONS", "PathOrStream", "opened", "reading", "without_compression", "writing"]
 
 PathOrStream: TypeAlias = "str | os.PathLike[str] | IO[Any] | io.TextIOBase"
 
-_GZIP = b"\x1f\x8b"
+
+def _gzip(stream: IO[bytes], mode: Any) -> gzip.GzipFile:
+    return gzip.GzipFile(fileobj=stream, mode=mode)
+
+
+class Compression(NamedTuple):
+    """A way to compress files: its name, the ending of files, their first bytes, and the stream over another stream."""
+
+    name: str
+    ending: str
+    begins: bytes
+    stream: Callable[[IO[bytes], Any], Any]
+
+
+COMPRESSIONS = (Compression("gzip", ".gz", b"\x1f\x8b", _gzip), Compression("bzip2", ".bz2", b"BZh", bz2.BZ2File))
+_LONGEST = max(len(c.begins) for c in COMPRESSIONS)
+
+
+def without_compression(name: str) -> tuple[str, Compression | None]:
+    """Return a name without the ending of compressed files, in any case, and the compression that the ending says."""
+    for compression in COMPRESSIONS:
+        if name.lower().endswith(compression.ending):
+            return name[: -len(compression.ending)], compression
+    return name, None
 
 
 def opened(path: str | os.PathLike[str]) -> io.BufferedReader:
@@ -50,7 +74,7 @@ def opened(path: str | os.PathLike[str]) -> io.BufferedReader:
 
 @contextmanager
 def reading(source: PathOrStream) -> Iterator[IO[bytes]]:
-    """Open a binary stream over a file or a stream for reading; gzipped files are decompressed.
+    """Open a binary stream over a file or a stream for reading; compressed data is decompressed.
 
     Parameters
     ----------
@@ -60,16 +84,13 @@ def reading(source: PathOrStream) -> Iterator[IO[bytes]]:
     Raises
     ------
     FileFormatError
-        When gzipped data is broken or ends too early, and when text cannot be decoded.
+        When compressed data is broken or ends too early, and when text cannot be decoded.
+    TypeError
+        When it is neither a path nor a stream.
     """
     if isinstance(source, str | os.PathLike):
-        with opened(source) as raw:
-            packed = raw.peek(2)[:2] == _GZIP
-            stream: Any = gzip.GzipFile(fileobj=raw) if packed else raw
-            try:
-                yield stream
-            except (EOFError, zlib.error, gzip.BadGzipFile) as error:
-                raise FileFormatError(f"{os.fspath(source)!r} is a broken gzip file: {error}") from None
+        with opened(source) as raw, _unpacked(raw, raw.peek(_LONGEST), repr(os.fspath(source))) as stream:
+            yield stream
         return
     if isinstance(source, io.TextIOBase):
         try:
@@ -78,30 +99,62 @@ def reading(source: PathOrStream) -> Iterator[IO[bytes]]:
             raise FileFormatError(f"the text cannot be decoded: {error}") from None
         yield io.BytesIO(data)
         return
-    yield source
+    if not hasattr(source, "read"):
+        raise TypeError(f"a file is read from a path or a stream, not from a {type(source).__name__}")
+    if not (hasattr(source, "seekable") and source.seekable()):
+        yield source
+        return
+    start = source.tell()
+    begin = source.read(_LONGEST)
+    source.seek(start)
+    with _unpacked(source, begin, "the stream") as stream:
+        yield stream
+
+
+@contextmanager
+def _unpacked(raw: IO[bytes], begin: bytes, name: str) -> Iterator[IO[bytes]]:
+    """Yield a stream over the decompressed data of another stream, or that stream itself, by its first bytes."""
+    compression = next((c for c in COMPRESSIONS if begin.startswith(c.begins)), None)
+    if compression is None:
+        yield raw
+        return
+    try:
+        yield compression.stream(raw, "rb")
+    except (EOFError, OSError, zlib.error) as error:
+        if getattr(error, "errno", None) is not None:  # the file cannot be read, whatever it holds
+            raise
+        raise FileFormatError(f"{name} is a broken {compression.name} file: {error}") from None
 
 
 @contextmanager
 def writing(target: PathOrStream) -> Iterator[IO[bytes]]:
-    """Open a binary stream over a file or a stream for writing; files whose names end in ``.gz`` are gzipped.
+    """Open a binary stream over a file or a stream for writing; the ending of a file's name says how to compress it.
 
     Parameters
     ----------
     target : path or stream
         The file, or a binary or text stream.
+
+    Raises
+    ------
+    TypeError
+        When it is neither a path nor a stream.
     """
     if isinstance(target, str | os.PathLike):
         name = os.fspath(target)
-        packed = name.endswith(".gz")
+        compression = without_compression(name)[1]
         with open(name, "wb") as raw:
-            stream: Any = gzip.GzipFile(fileobj=raw, mode="wb") if packed else raw
-            yield stream
-            if packed:  # closing writes the end of the gzip stream, before the file is closed
-                stream.close()
+            if compression is None:
+                yield raw
+            else:  # closing writes the end of the compressed data, before the file is closed
+                with compression.stream(raw, "wb") as stream:
+                    yield stream
         return
     if isinstance(target, io.TextIOBase):  # the writers write bytes, which are decoded at the end
         buffer = io.BytesIO()
         yield buffer
         target.write(buffer.getvalue().decode())
         return
+    if not hasattr(target, "write"):
+        raise TypeError(f"a file is written to a path or a stream, not to a {type(target).__name__}")
     yield target
