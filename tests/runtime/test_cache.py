@@ -1,6 +1,7 @@
 import errno
 import io
 import os
+import shlex
 import stat
 import subprocess
 import sys
@@ -99,6 +100,7 @@ def test_damaged_entries_are_rebuilt(forget, harm):
 
 def path_of(value):
     """The path that the entry of ``run(value)`` has; a process opens no second object under the name of its first."""
+    run(0)  # the key has the flags, which are known once something is compiled
     return cache.directory().path_of(loader._digest(loader.Wanted(make_source(value), (), "a test")))
 
 
@@ -454,7 +456,7 @@ def test_processes_may_race(fresh_cache):
 def test_directory_on_a_disk_that_is_full(fresh_cache, monkeypatch, tmp_path):
     """The compiler only says that it failed; kernels go to the temporary directory then, with one warning."""
     os.makedirs(fresh_cache, mode=0o700)
-    real = toolchain.find_compiler()[0]
+    real = shlex.join(toolchain.find_compiler())
     command = tmp_path / "cc"
     refuse = f'case "$*" in *"-o {fresh_cache}"*) echo "No space left on device" >&2; exit 1;; esac'
     command.write_text(f'#!/bin/sh\n{refuse}\nexec {real} "$@"\n')

@@ -1,7 +1,9 @@
 import os
+import shlex
 import subprocess
 import sys
 import time
+from itertools import combinations
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -10,7 +12,7 @@ from tiny_kernels import make_source
 
 from weft.config import config
 from weft.errors import CompilerError
-from weft.runtime import levels, toolchain
+from weft.runtime import cache, levels, toolchain
 from weft.runtime.loader import Functions, load
 from weft.runtime.structs import NULL
 
@@ -38,12 +40,13 @@ PARALLEL = make_source(10).replace(
   for (int i = 0; i < 10; i++) total += 1;
   return total;""",
 )
-REAL = toolchain.find_compiler()[0]
+REAL = shlex.join(toolchain.find_compiler())
+LEVEL = toolchain.current().level(toolchain.LEVEL.removeprefix("-march="))
 
 
 def test_flags():
     tool = toolchain.current(3)
-    assert {"-O3", toolchain.LEVEL, "-std=gnu11", "-fPIC", "-shared", "-fwrapv", "-fno-math-errno"} <= set(tool.flags)
+    assert {"-O3", LEVEL, "-std=gnu11", "-fPIC", "-shared", "-fwrapv", "-fno-math-errno"} <= set(tool.flags)
     assert "-ffast-math" not in tool.flags
     assert "-O1" in toolchain.current(1).flags
     with config.override(sanitize=True, optimization=3):
@@ -56,7 +59,7 @@ def test_flags():
 
 def test_identity_holds_what_matters():
     tool = toolchain.current(3)
-    for part in (tool.version, "-O3", toolchain.LEVEL, tool.command[0]):
+    for part in (tool.version, "-O3", LEVEL, tool.command[0]):
         assert part in tool.identity
     assert toolchain.current(3) is tool
 
@@ -117,24 +120,92 @@ def test_broken_source_is_an_error_and_leaves_nothing(fresh_cache):
         load(make_source(3), ["other"], 1, "a test")
 
 
-@pytest.mark.parametrize("refused", ["-fopenmp", toolchain.LEVEL, "-falign-loops=32"])
-def test_flag_that_the_compiler_refuses(tmp_path, forget, refused):
-    text = (
-        f'for a in "$@"; do case "$a" in {refused}) echo "unknown {refused}" >&2; exit 1;; esac; done; exec {REAL} "$@"'
-    )
-    picky = script(tmp_path / "cc", text)
+def refusing(path, *flags):
+    """A compiler that knows no such flags."""
+    text = " ".join(f'case "$a" in {flag}) echo "unknown $a" >&2; exit 1;; esac;' for flag in flags)
+    return script(path, f'for a in "$@"; do {text} :; done; exec {REAL} "$@"')
+
+
+def taken():
+    """The optional flags that the configured compiler takes."""
+    run(0)
+    load(PARALLEL, ["compute"], 1, "a test")
+    return [flag for flag in toolchain.OPTIONAL if flag not in toolchain.current().refused]
+
+
+def test_flags_that_the_compiler_refuses(tmp_path, forget):
+    """They are left out, and no others with them."""
+    known = taken()
+    spelt = {toolchain.LEVEL: LEVEL}
+    for refused in (chosen for count in range(1, len(known) + 1) for chosen in combinations(known, count)):
+        picky = refusing(tmp_path / "-".join(["cc", *refused]), *(spelt.get(flag, flag) for flag in refused))
+        with config.override(cc=picky):
+            assert run(1) == 1
+            assert toolchain.current().refused & {*known} == {*refused}
+            before = runs(picky)
+            assert run(2) == 2
+            assert runs(picky) == before + 1  # not tried again
+            forget()
+            assert run(1) == 1
+            assert runs(picky) == before + 1  # found under the flags that worked, without asking for the version
+            assert run(3) == 3
+            assert runs(picky) == before + 2
+
+
+def test_refusals_are_doubted_after_a_day(tmp_path, forget, monkeypatch):
+    """When something is compiled, and not before: kernels are found under the flags that they were compiled with."""
+    flag = taken()[-1]
+    picky = refusing(tmp_path / "cc", flag)
     with config.override(cc=picky):
-        assert run(1) == 1
-        assert toolchain.current().refused == {refused}
-        assert toolchain.current().openmp is (refused != "-fopenmp")
-        before = runs(picky)
-        assert run(2) == 2
-        assert runs(picky) == before + 1  # not tried again
+        run(1)
+        now = time.time() + cache.DAY
+        monkeypatch.setattr(time, "time", lambda: now)
         forget()
-        assert run(1) == 1
-        assert runs(picky) == before + 1  # found under the flags that worked, without asking for the version
-        assert run(3) == 3
-        assert runs(picky) == before + 2
+        before = runs(picky)
+        with config.override(compile="never"):
+            assert run(1) == 1
+        assert runs(picky) == before
+        run(2)
+        assert flag in toolchain.current().refused
+        after = runs(picky)
+        assert after > before + 1  # it was tried
+        forget()
+        run(3)
+        assert runs(picky) == after + 1  # for one more day it is not
+        now += cache.DAY
+        stat = os.stat(picky)
+        script(
+            tmp_path / "cc",
+            Path(picky).read_text().replace(f"in {flag})", f"in {flag[:-1]}.)").partition("runs")[2][2:],
+        )
+        os.utime(picky, ns=(stat.st_atime_ns, stat.st_mtime_ns))
+        forget()
+        run(4)
+        assert flag not in toolchain.current().refused
+        forget()
+        assert flag in toolchain.current().flags
+
+
+def test_zig_spells_levels_in_its_own_way(monkeypatch):
+    monkeypatch.setattr(toolchain, "_run", lambda command, text: (0, "0.17", ""))
+    for command in ((sys.executable, "-m", "ziglang", "cc"), ("zig", "cc")):
+        tool = toolchain.Toolchain(command)
+        assert tool.level("x86-64-v4") == "-march=x86_64_v4"
+        assert tool.level("armv8-a") == "-march=generic"
+    assert toolchain.Toolchain(("/usr/bin/cc",)).level("x86-64-v4") == "-march=x86-64-v4"
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "<stdin>:2:10: fatal error: stdint.h: No such file or directory",
+        "/usr/include/x.h:1:10: fatal error: 'bits/libc-header-start.h' file not found",
+    ],
+)
+def test_missing_headers_come_with_a_hint(tmp_path, said):
+    failing = script(tmp_path / "cc", f'echo "{said}" >&2; exit 1')
+    with config.override(cc=failing), pytest.raises(CompilerError, match=r"(?s)fatal error.*\n.*apt install libc6-dev"):
+        run(1)
 
 
 def test_first_kernel_takes_two_runs_and_a_failure_no_retries(tmp_path):
@@ -212,7 +283,9 @@ def test_sanitizer_finds_a_bad_access(tmp_path):
     """In a process of its own, because the sanitizers' runtime must be loaded first."""
     import subprocess
 
-    runtime = subprocess.run([REAL, "-print-file-name=libasan.so"], capture_output=True, text=True, check=True)
+    name = "libclang_rt.asan-x86_64.so" if "clang" in toolchain.current().version else "libasan.so"
+    command = [*shlex.split(REAL), f"-print-file-name={name}"]
+    runtime = subprocess.run(command, capture_output=True, text=True, check=True)
     if not os.path.isabs(path := runtime.stdout.strip()):
         pytest.skip("the compiler has no address sanitizer")
     program = (

@@ -3,7 +3,8 @@
 No compiler runs until a kernel must be compiled. Facts about a compiler (its version, and whether it links OpenMP) are
 stored on disk under the compiler's path, size and time stamp. A process whose kernels are all in the cache therefore
 starts no other process. OpenMP and the level of instructions are not probed: if a compilation with them fails, it is
-tried again without them, and the flags that failed are remembered.
+tried again without as few of them as possible, and the flags that failed are remembered for a day. They are then tried
+in the next compilation, not before: kernels are found under the flags that they were compiled with.
 """
 
 from __future__ import annotations
@@ -12,13 +13,15 @@ import contextlib
 import hashlib
 import importlib.util
 import os
+import re
 import shlex
 import shutil
 import signal
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from itertools import combinations
 from typing import TYPE_CHECKING
 
 from ..config import config
@@ -52,6 +55,12 @@ INSTALL_HINT = (
     "install one (Debian, Ubuntu: apt install gcc; Fedora: dnf install gcc; macOS: xcode-select --install; "
     "anywhere: pip install ziglang), or name one in WEFT_CC"
 )
+HEADERS_HINT = (
+    "the headers of the C library are missing, which compilers do not bring: install them (Debian, Ubuntu: apt install "
+    "libc6-dev; Fedora: dnf install glibc-devel; Alpine: apk add musl-dev; macOS: xcode-select --install), or use "
+    "ziglang, which has its own (pip install ziglang; WEFT_CC='python -m ziglang cc')"
+)
+_NO_HEADER = re.compile(r"fatal error: ['\"<]?[-+.\w/]+\.h['\">]?( file not found|: No such file)")
 
 
 def find_compiler() -> tuple[str, ...]:
@@ -105,6 +114,7 @@ class Toolchain:
     version: str = ""
     refused: frozenset[str] = frozenset()
     proven: frozenset[str] = frozenset()
+    _refused_at: float = field(default=0.0, repr=False)  # by time.time()
     _stamp: str = field(default="", repr=False)
 
     def __post_init__(self) -> None:
@@ -115,6 +125,8 @@ class Toolchain:
             self.version = version
             self.refused = frozenset(flag for flag in OPTIONAL if flag in refused)
             self.proven = frozenset(flag for flag in OPTIONAL if flag in proven)
+            at = record.get("refused_at")
+            self._refused_at = float(at) if isinstance(at, (int, float)) else 0.0
         else:
             self.version = self._ask_version()
             self._remember()
@@ -123,6 +135,17 @@ class Toolchain:
     def openmp(self) -> bool:
         """True if kernels are linked with OpenMP, as far as is known."""
         return "-fopenmp" not in self.refused
+
+    @property
+    def zig(self) -> bool:
+        """True if the compiler is zig's."""
+        return any(os.path.basename(part) in ("zig", "ziglang") for part in self.command)
+
+    def level(self, name: str) -> str:
+        """Return the flag for a level of instructions, as this compiler spells it."""
+        if self.zig:  # it takes names of CPUs as its own language has them
+            name = "generic" if name == "armv8-a" else name.replace("-", "_")
+        return f"-march={name}"
 
     @property
     def flags(self) -> tuple[str, ...]:
@@ -155,7 +178,8 @@ class Toolchain:
 
     def _flags(self, without: frozenset[str]) -> tuple[str, ...]:
         level = min(self.optimization, 1) if self.sanitize else self.optimization
-        flags = [f"-O{level}", *(flag for flag in (LEVEL, *BASE_FLAGS) if flag not in without)]
+        machine = [self.level(LEVEL.removeprefix("-march="))] if LEVEL not in without else []
+        flags = [f"-O{level}", *machine, *(flag for flag in BASE_FLAGS if flag not in without)]
         if LEVEL in without and LEVEL != "-march=native":  # older compilers know no levels
             flags.append("-march=native")
         flags.append("-fopenmp-simd" if "-fopenmp" in without else "-fopenmp")
@@ -163,7 +187,7 @@ class Toolchain:
             flags += SANITIZER_FLAGS
         elif sys.platform == "linux":
             flags.append("-Wl,-z,defs")  # a missing library, such as OpenMP's, fails here and not at loading
-        if "ziglang" in self.command and not self.sanitize:
+        if self.zig and not self.sanitize:
             flags.append("-fno-sanitize=undefined")  # zig has this sanitizer on by default
         return (*flags, *self.extra)
 
@@ -172,20 +196,24 @@ class Toolchain:
 
         Only a ``parallel`` source shows whether OpenMP is linked.
         """
-        failure = self._attempt(self.flags, inputs, text, output)
+        before = self.refused
+        if not 0 <= time.time() - self._refused_at < cache.DAY:
+            # What was missing may be installed by now, or the failure had another reason.
+            self.refused = frozenset()
         doubtful = [flag for flag in OPTIONAL if flag not in self.refused | self.proven]
-        # Try again without each flag that has never succeeded, then without all of them.
+        failure = self._attempt(self.flags, inputs, text, output)
         if failure is not None:
-            for without in [*((flag,) for flag in doubtful), *([tuple(doubtful)] if len(doubtful) > 1 else [])]:
-                refused = self.refused | set(without)
+            for without in _fewest_first(doubtful):
+                refused = self.refused | without
                 if self._attempt(self._flags(refused), inputs, text, output) is None:
-                    self.refused, failure = refused, None
+                    self.refused, self._refused_at, failure = refused, time.time(), None
                     break
         if failure is not None:
-            raise CompilerError(failure)
+            self.refused = before
+            raise CompilerError(failure + (f"\n{HEADERS_HINT}" if _NO_HEADER.search(failure) else ""))
         # A flag with which the compiler has succeeded is not doubted after a later failure.
         used = {flag for flag in doubtful if flag != "-fopenmp" or parallel} - self.refused
-        if used or any(flag in self.refused for flag in doubtful):
+        if used or self.refused != before or any(flag in self.refused for flag in doubtful):
             self.proven |= used
             self._remember()
 
@@ -218,7 +246,12 @@ class Toolchain:
 
     def _remember(self) -> None:
         record = {"version": self.version, "refused": sorted(self.refused), "proven": sorted(self.proven)}
-        cache.directory().write_record(self._record_name(), record)
+        cache.directory().write_record(self._record_name(), {**record, "refused_at": self._refused_at})
+
+
+def _fewest_first(flags: Sequence[str]) -> Iterable[frozenset[str]]:
+    """Return the sets of flags with which to do without: one alone, then each two, and so on."""
+    return (frozenset(chosen) for count in range(1, len(flags) + 1) for chosen in combinations(flags, count))
 
 
 def _run(command: Sequence[str], text: str) -> tuple[int, str, str]:

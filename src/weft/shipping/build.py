@@ -120,7 +120,7 @@ class Builder:
         # The level of instructions takes the place of the flag for this machine.
         tool = toolchain.current(self.optimization)
         wanted = [flag for flag in tool.flags if not flag.startswith("-march=")]
-        return [*tool.command, f"-march={self.level}", *wanted]
+        return [*tool.command, tool.level(self.level), *wanted]
 
     def _run(self, command: list[str]) -> None:
         done = subprocess.run(command, capture_output=True, text=True)
