@@ -19,9 +19,9 @@ PACKAGE = ROOT / "src" / "weft"
 
 # Each block imports only from blocks before it.
 ORDER = (
-    "_api", "errors", "hints", "pass_names", "records", "optimizations", "code_options", "config", "dtypes", "ir",
-    "index_notation", "concrete_notation", "remapping", "queries", "formats", "analysis", "scheduling", "lowering",
-    "assembly", "codegen", "tracing", "compiler", "runtime", "storage", "execution", "operations", "tensor",
+    "_api", "hints", "errors", "pass_names", "records", "optimizations", "code_options", "config", "tracebacks",
+    "dtypes", "ir", "index_notation", "concrete_notation", "remapping", "queries", "formats", "analysis", "scheduling",
+    "lowering", "assembly", "codegen", "tracing", "compiler", "runtime", "storage", "execution", "operations", "tensor",
     "drawing", "numpy_api", "array_api", "interop", "io", "csgraph", "fft", "linalg", "__init__", "shipping",
     "playground", "demo", "__main__",
 )  # fmt: skip
@@ -126,7 +126,7 @@ def layering_violations(path: Path, text: str) -> list[str]:
 LOADED = {  # by ``import weft``: no block of the compiler is among them, and of execution the door alone
     "__init__", "_api", "code_options", "config", "dtypes", "errors", "execution", "formats", "hints",
     "index_notation", "interop", "ir", "operations", "optimizations", "pass_names", "queries", "records", "remapping",
-    "runtime", "storage", "tensor",
+    "runtime", "storage", "tensor", "tracebacks",
 }  # fmt: skip
 
 

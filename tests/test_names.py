@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import scipy.sparse
 
 import weft
 from weft.errors import FormatError, NotationError
@@ -83,7 +84,9 @@ def test_misspelt_operands(call, message):
         call()
 
 
-@pytest.mark.parametrize(("name", "meant"), [("CSR", "csr"), ("csrr", "csr"), ("csc ", "csc"), ("skylin", "skyline")])
+@pytest.mark.parametrize(
+    ("name", "meant"), [("CSR", "csr"), ("csrr", "csr"), ("crs", "csr"), ("csc ", "csc"), ("skylin", "skyline")]
+)
 def test_misspelt_formats(name, meant):
     with pytest.raises(FormatError, match=f"no format {name!r}; did you mean {meant!r}"):
         A.asformat(name)
@@ -121,6 +124,27 @@ def test_misspelt_attributes_of_tensors(name, meant):
         AttributeError, match=f"'SparseTensor' object has no attribute '{name}'; did you mean '{meant}'"
     ):
         getattr(A, name)
+
+
+def test_old_names_of_scipy_are_answered_with_what_to_write():
+    dense = np.array([[0, 2j, 0], [3, 0, 1]])
+    old, i, j = scipy.sparse.csr_matrix(dense), 1, 2
+    here = {"A": weft.asarray(dense, format="csr"), "weft": weft, "i": i, "j": j}
+    asked = {
+        "getrow": lambda: old.getrow(i).toarray(), "getcol": lambda: old.getcol(j).toarray(), "getnnz": old.getnnz,
+        "A": lambda: dense, "A1": lambda: dense.ravel(), "H": lambda: dense.conj().T,
+        "getH": lambda: old.getH().toarray(), "get_shape": old.get_shape, "getformat": old.getformat,
+        "asfptype": lambda: scipy.sparse.csr_matrix(dense.real.astype(int)).asfptype().toarray(),
+    }  # fmt: skip
+    for name, answer in asked.items():
+        tensor = here["A"].real.astype(int) if name == "asfptype" else here["A"]
+        with pytest.raises(AttributeError, match=f"no attribute '{name}'; write ") as caught:
+            getattr(tensor, name)
+        text = str(caught.value).partition("; write ")[2].partition(", or")[0]
+        found = eval(text, {**here, "A": tensor})
+        assert np.array_equal(found.todense() if isinstance(found, weft.SparseTensor) else found, answer()), name
+    with pytest.raises(AttributeError, match=r"no attribute 'isspmatrix_csr'; write A.format == \"csr\""):
+        _ = weft.isspmatrix_csr
 
 
 def test_errors_of_attributes_can_be_pickled():

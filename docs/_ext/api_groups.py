@@ -585,8 +585,8 @@ PAGES: tuple[Page, ...] = (
                     "errors",
                     """
                 NotationError ShapeError FormatError StorageError FileFormatError DTypeError DensifyError
-                UnsupportedError ScheduleError LoweringError CompilerError NotCompiledError MissingPackageError
-                ResultTooLargeError IndexOverflowError
+                UnsupportedError ScheduleError LoweringError CompilerError NotCompiledError MissingNameError
+                MissingPackageError ResultTooLargeError IndexOverflowError
             """,
                 ),
             ),

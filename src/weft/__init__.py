@@ -37,14 +37,6 @@ _EAGER = """
 """
 _PLACES = {name: module for module, names in _FUNCTIONS.items() for name in names.split()}
 _MODULES = ("array_api", "csgraph", "fft", "linalg")  # submodules that are imported when they are first used
-_ELSEWHERE = {
-    **{name.replace("_array", "_matrix"): name for name in _PLACES if name.endswith("_array")},
-    "sparray": "SparseTensor", "spmatrix": "SparseTensor", "tensor": "asarray", "as_tensor": "asarray",
-    "sparse_coo_tensor": "from_coords", "read": "load", "mmread": "read_mtx", "mmwrite": "write_mtx",
-    "contract": "einsum", "full_matrix": "full", "to_scipy_sparse": "to_scipy",
-}  # fmt: skip
-"""Names in weft by the names of the same things in other packages, for suggestions in errors."""
-
 # With an __all__, help() would print the documentation of every name in full. Instead, dir() lists the public names,
 # and this docstring has them in groups. Type checkers read __init__.pyi.
 __doc__ = "\n".join(
@@ -86,9 +78,9 @@ def __getattr__(name: str) -> object:
         return version
     module = name if name in _MODULES else _PLACES.get(name)
     if module is None:
-        from .hints import MissingNameError
+        from .hints import FUNCTION_NAMES
 
-        raise MissingNameError(f"module {__name__!r} has no attribute {name!r}", name, __dir__, _ELSEWHERE)
+        raise errors.MissingNameError(f"module {__name__!r} has no attribute {name!r}", name, __dir__, FUNCTION_NAMES)
     from importlib import import_module
 
     place = import_module(f".{module}", __name__)

@@ -19,6 +19,7 @@ setting                variable                    default              meaning
 ``compile``            ``WEFT_COMPILE``            ``"auto"``           ``"never"``: kernels are loaded, not compiled
 ``compile_timeout``    ``WEFT_COMPILE_TIMEOUT``    120                  seconds after which a compiler is killed
 ``sanitize``           ``WEFT_SANITIZE``           ``False``            build kernels with ASan and UBSan
+``full_tracebacks``    ``WEFT_FULL_TRACEBACKS``    ``False``            tracebacks show the frames inside weft, too
 ``debug``              ``WEFT_DEBUG``              nothing              stages and passes to print; ``verify`` checks
 ``log``                ``WEFT_LOG``                ``""``: nothing      lines on stderr: ``"info"`` or ``"debug"``
 ``record``             ``WEFT_RECORD``             ``""``: nothing      file that lists kernels for ``weft warm``
@@ -251,6 +252,7 @@ SETTINGS: dict[str, Setting] = {
         Setting("compile", _one_of("auto", "never"), lambda: "auto", (("WEFT_COMPILE", None),)),
         Setting("compile_timeout", _seconds, lambda: 120.0, (("WEFT_COMPILE_TIMEOUT", None),)),
         Setting("sanitize", _boolean, lambda: False, (("WEFT_SANITIZE", None),)),
+        Setting("full_tracebacks", _boolean, lambda: False, (("WEFT_FULL_TRACEBACKS", None),)),
         Setting("debug", _names("stage", NAMES, " "), frozenset, (("WEFT_DEBUG", None),)),
         Setting("log", _one_of("", "info", "debug"), lambda: "", (("WEFT_LOG", None),)),
         Setting("record", _path_or_nothing, lambda: "", (("WEFT_RECORD", None),)),
@@ -292,6 +294,7 @@ class Config:
     compile: str
     compile_timeout: float
     sanitize: bool
+    full_tracebacks: bool
     debug: frozenset[str]
     log: str
     record: str

@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from .hints import MissingNameError
+from .errors import MissingNameError
 from .interop.scipy_functions import CSGRAPH, taking_tensors
 
 __all__ = sorted(CSGRAPH)  # pyright: ignore[reportUnsupportedDunderAll]

@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
+
+from .hints import did_you_mean
+
 __all__ = [
     "CompilerError",
     "DTypeError",
@@ -10,6 +15,7 @@ __all__ = [
     "FormatError",
     "IndexOverflowError",
     "LoweringError",
+    "MissingNameError",
     "MissingPackageError",
     "NotCompiledError",
     "NotationError",
@@ -249,3 +255,47 @@ class IndexOverflowError(WeftError, OverflowError):
     >>> issubclass(weft.errors.IndexOverflowError, OverflowError)
     True
     """
+
+
+class MissingNameError(WeftError, AttributeError):
+    """Error for a name that does not exist; the message has the nearest name, or what to write instead.
+
+    Parameters
+    ----------
+    message : str
+        The error without a suggestion.
+    name : str, optional
+        The name that does not exist.
+    known : callable, optional
+        A function that returns the names that exist.
+    others : mapping, optional
+        By names in other packages, the names of the same things in weft, or what to write instead.
+
+    Examples
+    --------
+    >>> import weft.errors
+    >>> try:
+    ...     weft.eye(2).to_csr
+    ... except weft.errors.MissingNameError as error:
+    ...     print(error)
+    'SparseTensor' object has no attribute 'to_csr'; did you mean 'tocsr'?
+    """
+
+    def __init__(
+        self,
+        message: str,
+        name: str | None = None,
+        known: Callable[[], Iterable[str]] = tuple,
+        others: Mapping[str, str] | None = None,
+    ) -> None:
+        super().__init__(message)
+        self.name = name  # not by keyword: Python would add a suggestion of its own
+        self._known, self._others = known, others
+
+    def __str__(self) -> str:
+        # Names are compared when the error is shown, since hasattr and the like often read what does not exist.
+        message = super().__str__()
+        return message if self.name is None else message + did_you_mean(self.name, self._known(), self._others)
+
+    def __reduce__(self) -> tuple[Any, ...]:  # the function that returns the known names may not be picklable
+        return type(self), (str(self),)

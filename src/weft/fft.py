@@ -17,11 +17,11 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from numpy.lib.array_utils import normalize_axis_tuple
 from numpy.typing import DTypeLike
 
 from .interop.numpy_functions import of_dense_tensors
 from .numpy_api.manipulation import roll
+from .operations.axes import normalize_axis_tuple
 from .operations.operands import storage_of
 from .storage import Storage
 from .tensor.devices import require_cpu

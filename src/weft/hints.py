@@ -2,10 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
-from typing import Any
+from collections.abc import Iterable, Mapping
 
-__all__ = ["MissingNameError", "did_you_mean", "nearest"]
+__all__ = ["FUNCTION_NAMES", "TENSOR_NAMES", "did_you_mean", "nearest"]
+
+TENSOR_NAMES = {
+    "scipy": "to_scipy_sparse", "to_scipy": "to_scipy_sparse", "to_scipy_csr": "to_scipy_sparse", "numpy": "to_numpy",
+    "to_dense": "todense", "densify": "todense", "to_csr": "tocsr", "to_csc": "tocsc",
+    "A": "A.todense()", "A1": "A.todense().ravel()", "H": "A.conj().T", "getH": "A.conj().T", "I": "weft.linalg.inv(A)",
+    "getrow": "A[[i]]", "getcol": "A[:, [j]]", "getrowview": "A[[i]]", "getformat": "A.format", "get_shape": "A.shape",
+    "set_shape": "A.resize(shape)", "getnnz": "A.nnz, or weft.count_nonzero(A, axis=0)",
+    "asfptype": "A.astype(float)", "getmaxprint": "repr(A)", "getA": "A.todense()", "getT": "A.T", "ptp": "weft.ptp(A)",
+}  # fmt: skip
+"""What to use for attributes that tensors of other packages have: another name, or what to write."""
+
+FUNCTION_NAMES = {
+    **{f"{name}_matrix": f"{name}_array" for name in ("bsr", "coo", "csc", "csr", "dia", "dok", "lil")},
+    "sparray": "SparseTensor", "spmatrix": "SparseTensor", "tensor": "asarray", "as_tensor": "asarray",
+    "sparse_coo_tensor": "from_coords", "read": "load", "mmread": "read_mtx", "mmwrite": "write_mtx",
+    "contract": "einsum", "full_matrix": "full", "to_scipy_sparse": "to_scipy", "isspmatrix": "issparse",
+    **{f"isspmatrix_{name}": f'A.format == "{name}"' for name in ("bsr", "coo", "csc", "csr", "dia", "dok", "lil")},
+    "get_index_dtype": "A.asformat(A.format, index_dtype='int64'), for wider index arrays",
+}  # fmt: skip
+"""What to use for functions that other packages have: another name, or what to write."""
 
 
 def nearest(name: str, known: Iterable[str], others: Mapping[str, str] | None = None) -> str | None:
@@ -22,8 +41,8 @@ def nearest(name: str, known: Iterable[str], others: Mapping[str, str] | None = 
 
     Examples
     --------
-    >>> nearest("CSR", ["coo", "csr"]), nearest("csrr", ["coo", "csr"]), nearest("xyz", ["coo", "csr"])
-    ('csr', 'csr', None)
+    >>> [nearest(name, ["coo", "csr"]) for name in ("CSR", "csrr", "crs", "xyz")]
+    ['csr', 'csr', 'csr', None]
     >>> nearest("seed", ["shape", "rng"], {"seed": "rng"})
     'rng'
     """
@@ -35,55 +54,33 @@ def nearest(name: str, known: Iterable[str], others: Mapping[str, str] | None = 
         return names[plain]
     if others is not None and names.get(others.get(plain, "").casefold()) is not None:
         return others[plain]
+    for each in names:  # two letters that changed places leave the same letters
+        if sorted(each) == sorted(plain):
+            return names[each]
     # Spelling decides last, since names in other packages may be spelled like something else.
     close = get_close_matches(plain, names, n=1, cutoff=0.7)
     return names[close[0]] if close else None
 
 
 def did_you_mean(name: str, known: Iterable[str], others: Mapping[str, str] | None = None) -> str:
-    """Return the end of a message that suggests the nearest name; an empty string if there is none.
+    """Return the end of a message that suggests the nearest name, or what to write; an empty string if there is none.
 
     Parameters
     ----------
-    name, known, others
+    name, known
         The arguments of :func:`nearest`.
+    others : mapping, optional
+        By names in other packages, the names of the same things in weft, or what to write instead.
 
     Examples
     --------
     >>> did_you_mean("csrr", ["coo", "csr"])
     "; did you mean 'csr'?"
+    >>> did_you_mean("getrow", ["get"], {"getrow": "A[[i]]"})
+    '; write A[[i]]'
     """
+    instead = "" if others is None else others.get(name, "")
+    if instead and not instead.isidentifier():
+        return f"; write {instead}"
     found = nearest(name, known, others)
     return "" if found is None else f"; did you mean {found!r}?"
-
-
-class MissingNameError(AttributeError):
-    """Error for an attribute that does not exist, with a suggestion of the nearest name.
-
-    The suggestion is searched when the error is shown, since ``hasattr`` and similar functions often read attributes
-    that do not exist.
-
-    Parameters
-    ----------
-    message : str
-        The error without a suggestion.
-    name : str
-        The attribute.
-    known : callable
-        A function that returns the names that exist.
-    others : mapping, optional
-        Names in weft by the names of the same things in other packages.
-    """
-
-    def __init__(
-        self, message: str, name: str, known: Callable[[], Iterable[str]], others: Mapping[str, str] | None = None
-    ) -> None:
-        super().__init__(message)
-        self._asked = name, known, others
-
-    def __str__(self) -> str:
-        name, known, others = self._asked
-        return super().__str__() + did_you_mean(name, known(), others)
-
-    def __reduce__(self) -> tuple[Any, ...]:  # the function that returns the known names may not be picklable
-        return AttributeError, (str(self),)

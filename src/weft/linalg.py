@@ -22,7 +22,7 @@ from typing import Any
 
 import numpy as np
 
-from .hints import MissingNameError
+from .errors import MissingNameError
 from .interop.numpy_functions import of_dense_tensors
 from .interop.scipy_functions import LINALG, taking_tensors
 from .numpy_api.linalg import (

@@ -484,7 +484,7 @@ def test_numpy(code, format):
         ("a.offsets", AttributeError, "format csr have no offsets"),
         ("a.blocksize", AttributeError, "format csr have no blocksize"),
         ("a.asformat('ell').row", AttributeError, "format ell have no row"),
-        ("weft.csr_array((VALUES, (ROWS, COLUMNS)), shape=(2, 2))", ValueError, "outside shape"),
+        ("weft.csr_array((VALUES, (ROWS, COLUMNS)), shape=(2, 2))", ValueError, "outside axis 0"),
         ("weft.csr_array(np.eye(3), shape=(2, 2))", ValueError, r"does not have shape \(2, 2\)"),
         ("weft.diags_array([[1, 2]], offsets=[0], shape=(3, 3))", ValueError, "diagonal of 2 elements"),
         ("weft.diags_array([[1], [2]], offsets=[1, 1])", ValueError, "repeats"),

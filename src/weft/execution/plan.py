@@ -693,7 +693,11 @@ def evaluate(
     read, names = _read(assignment)
     missing = [n for n in names if n not in operands]
     if missing:
-        raise NotationError(f"{to_text(assignment)} names {missing[0]}, which is not given")
+        listed = " and ".join([", ".join(missing[:-1]), missing[-1]] if len(missing) > 1 else missing)
+        raise NotationError(
+            f"{to_text(assignment)} names {listed}, which {'are' if len(missing) > 1 else 'is'} not given; pass "
+            f"operands by name: {', '.join(f'{name}=...' for name in missing)}"
+        )
     for access in read:
         order = len(operands[access.tensor].shape)
         if order != len(access.indices):

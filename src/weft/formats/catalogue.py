@@ -415,6 +415,7 @@ def _parsed(format: FormatLike, order: int | None, **options: Any) -> Format:
     else:
         hint = did_you_mean(format, _CATALOGUE)
         known = hint or f"; known are {', '.join(_CATALOGUE)} and letters such as 'ds:1,0'"
+        known += " (weft.formats lists all)" if hint else ""
         raise FormatError(f"no format {format!r}{known}")
     if order is not None and found.order != order:
         raise FormatError(f"format {format!s} stores tensors with {found.order} axes; this one has {order}")

@@ -16,6 +16,7 @@ from ..errors import FormatError
 from ..records import cached, record, replace
 from ..remapping import Axis, IndexExpr, Remapping
 from ..remapping.nodes import Binary, Constant, may_be_negative, substitute
+from ..tracebacks import ends_at_caller
 from .capabilities import CurveOrder, WholeLookup
 from .level import LevelFormat
 from .levels import Compressed, Dense, Singleton
@@ -56,6 +57,7 @@ class Format:
     _hash: int = field(compare=False, repr=False)
     number: int = field(compare=False, repr=False)  # another one for each object, for keys that are compared quickly
 
+    @ends_at_caller
     def __init__(self, remapping: str | Remapping, levels: Sequence[LevelFormat]):
         if isinstance(remapping, str):
             remapping = Remapping.parse(remapping)

@@ -176,7 +176,8 @@ def _axes(labels: _Subscripts, shapes: tuple[Shape, ...]) -> tuple[tuple[str, ..
     for n, (own, shape) in enumerate(zip(labels.inputs, shapes, strict=True)):
         named = len(own) - (_ELLIPSIS in own)
         if named > len(shape):
-            _misfit(f"operand {n} has {len(shape)} axes, fewer than its {named} subscripts", labels.text, shapes)
+            message = f"operand {n} has {len(shape)} axes, fewer than its {named} subscripts; a subscript is one letter"
+            _misfit(message, labels.text, shapes)
         if named < len(shape) and _ELLIPSIS not in own:
             message = f"operand {n} has {len(shape)} axes, more than its {named} subscripts; '...' takes the others"
             _misfit(message, labels.text, shapes)

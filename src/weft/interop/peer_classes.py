@@ -77,9 +77,11 @@ class _ScipyArray(metaclass=_OfFormat):
         cls, arg1: Any, shape: Any = None, dtype: DTypeLike | None = None, copy: bool = False, blocksize: Any = None
     ) -> Any:
         options: dict[str, Any] = {} if blocksize is None else {"blocksize": tuple(blocksize)}
+        if isinstance(arg1, int | np.integer) and isinstance(shape, int | np.integer):
+            raise ShapeError(f"a shape is a tuple: weft.{cls.__name__}(({arg1}, {shape}))")
         found = cls._read(arg1, shape, dtype)
         if shape is not None and tuple(shape) != found.shape:
-            raise ValueError(f"{cls.__name__}: a tensor of shape {found.shape} does not have shape {tuple(shape)}")
+            raise ShapeError(f"{cls.__name__}: a tensor of shape {found.shape} does not have shape {tuple(shape)}")
         if options:
             found = found.asformat(cls.format, **options)
         elif found.format != cls.format:

@@ -10,6 +10,7 @@ from numpy.typing import DTypeLike
 from ..errors import FileFormatError
 from ..formats import FormatLike
 from ..tensor import SparseTensor
+from ..tracebacks import ends_at_caller
 from .frostt import read_tns, write_tns
 from .matrix_market import read_mtx, write_mtx
 from .npz import load_npz, save_npz
@@ -28,6 +29,7 @@ def _kind(path: str | os.PathLike[str]) -> str:
     return kind
 
 
+@ends_at_caller
 def load(
     path: str | os.PathLike[str],
     *,
@@ -85,6 +87,7 @@ def load(
     return found if format is None else found.asformat(format)
 
 
+@ends_at_caller
 def save(path: str | os.PathLike[str], A: SparseTensor) -> None:
     """Save a tensor to a file: ``.mtx``, ``.tns`` (both also ``.gz`` or ``.bz2``) or ``.npz``.
 

@@ -18,6 +18,7 @@ from ..formats import FormatLike
 from ..records import cached, record
 from ..tensor import SparseTensor, asarray, from_coords
 from ..tensor.construction import as_shape
+from ..tracebacks import ends_at_caller
 from .streams import PathOrStream, reading, writing
 
 __all__ = ["read_tns", "write_tns"]
@@ -36,6 +37,7 @@ _KINDS = bytes(ord(" ") if c in _BLANKS else c if c in _BREAK else ord("x") for 
 """Translation of characters to kinds: blanks to a space, line breaks to themselves, and any other to ``x``."""
 
 
+@ends_at_caller
 def read_tns(
     source: PathOrStream,
     *,
@@ -321,6 +323,7 @@ def _word(word: bytes) -> str:
     return word[:40].decode(errors="replace")
 
 
+@ends_at_caller
 def write_tns(target: PathOrStream, A: SparseTensor, *, start: int = 1) -> None:
     """Write a tensor as a FROSTT file, compressed if the name ends in ``.gz`` or ``.bz2``.
 

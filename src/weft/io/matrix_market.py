@@ -15,6 +15,7 @@ from ..formats import FormatLike
 from ..records import record
 from ..runtime import memory
 from ..tensor import SparseTensor, asarray
+from ..tracebacks import ends_at_caller
 from .streams import PathOrStream, reading, writing
 
 __all__ = ["read_mtx", "write_mtx"]
@@ -25,6 +26,7 @@ _DTYPES = {"integer": "int64", "unsigned-integer": "uint64", "complex": "complex
 _COORDINATE = re.compile(rb"^[ \t]*[^\s%]\S*", re.MULTILINE)  # the first word of each line that is no comment
 
 
+@ends_at_caller
 def read_mtx(source: PathOrStream, *, format: FormatLike | None = None) -> SparseTensor:
     """Read a Matrix Market file.
 
@@ -173,6 +175,7 @@ def _unreadable(reason: object) -> FileFormatError:
     return FileFormatError(f"not a Matrix Market file that can be read: {reason}")
 
 
+@ends_at_caller
 def write_mtx(target: PathOrStream, A: SparseTensor) -> None:
     """Write a matrix as a Matrix Market file, compressed if the name ends in ``.gz`` or ``.bz2``.
 

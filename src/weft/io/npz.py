@@ -20,6 +20,7 @@ from ..remapping import Remapping
 from ..storage import Storage, fill_of, tensor_type
 from ..tensor import SparseTensor, asarray
 from ..tensor.construction import as_shape, called
+from ..tracebacks import ends_at_caller
 from .streams import opened
 
 __all__ = ["load_npz", "save_npz"]
@@ -28,6 +29,7 @@ NpzFile: TypeAlias = "str | os.PathLike[str] | IO[bytes]"
 _SCIPY = ("csr", "csc", "coo", "dia", "bsr")
 
 
+@ends_at_caller
 def save_npz(file: NpzFile, matrix: SparseTensor, compressed: bool = True) -> None:
     """Save a tensor as npz.
 
@@ -96,6 +98,7 @@ def _is_its_own(storage: Storage, found: Any) -> bool:
     return shares and asarray(found).layout == storage.format
 
 
+@ends_at_caller
 def load_npz(file: NpzFile) -> SparseTensor:
     """Load a tensor that :func:`save_npz` has saved, or the function of that name of scipy.sparse or ``sparse``.
 

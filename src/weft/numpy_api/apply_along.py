@@ -14,8 +14,8 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
-from numpy.lib.array_utils import normalize_axis_index
 
+from ..operations.axes import normalize_axis_index
 from ..operations.operands import storage_of
 from ..tensor.sparse_tensor import SparseTensor
 from .manipulation import broadcast_to, expand_dims, moveaxis, reshape

@@ -16,9 +16,9 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.lib.array_utils import normalize_axis_index
 
 from ..dtypes import as_values
+from ..operations.axes import normalize_axis_index
 from ..operations.operands import storage_of
 from ..tensor.out_argument import write_out
 from ..tensor.sparse_tensor import SparseTensor

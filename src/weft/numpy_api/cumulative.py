@@ -16,9 +16,9 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.lib.array_utils import normalize_axis_index
 from numpy.typing import DTypeLike
 
+from ..operations.axes import normalize_axis_index
 from ..operations.fill_change import require_dense
 from ..operations.operands import storage_of
 from ..storage import Storage

@@ -14,7 +14,6 @@ import math
 from typing import Any
 
 import numpy as np
-from numpy.lib.array_utils import normalize_axis_index
 from numpy.typing import DTypeLike
 
 from .. import execution
@@ -23,6 +22,7 @@ from ..errors import ShapeError
 from ..execution.plan_cache import kept
 from ..formats import Format, FormatLike, TensorType
 from ..index_notation.nodes import Access, Assignment
+from ..operations.axes import normalize_axis_index
 from ..operations.elementwise import ElementwisePlan
 from ..operations.fill_change import change_fill, relabel_fill, require_dense
 from ..operations.indexing import coordinates, format_for_axes, getitem, has_long_array

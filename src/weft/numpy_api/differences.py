@@ -13,8 +13,8 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.lib.array_utils import normalize_axis_index, normalize_axis_tuple
 
+from ..operations.axes import normalize_axis_index, normalize_axis_tuple
 from ..operations.operands import storage_of
 from ..runtime import memory
 from ..tensor.sparse_tensor import SparseTensor

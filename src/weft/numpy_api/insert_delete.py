@@ -16,10 +16,10 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from numpy.lib.array_utils import normalize_axis_index, normalize_axis_tuple
 
 from .. import execution
 from ..dtypes import as_values
+from ..operations.axes import normalize_axis_index, normalize_axis_tuple
 from ..operations.fill_change import change_fill
 from ..operations.indexing import coordinates
 from ..operations.operands import storage_of

@@ -18,10 +18,10 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
-from numpy.lib.array_utils import normalize_axis_index, normalize_axis_tuple
 from numpy.typing import DTypeLike
 
 from ..errors import ShapeError, UnsupportedError
+from ..operations.axes import normalize_axis_index, normalize_axis_tuple
 from ..operations.operands import storage_of
 from ..tensor.einsum import einsum
 from ..tensor.operators import matmul as product

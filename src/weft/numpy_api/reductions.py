@@ -19,7 +19,6 @@ from __future__ import annotations
 
 import builtins
 import math
-import operator
 import warnings
 from functools import lru_cache, partial
 from typing import Any
@@ -37,6 +36,7 @@ from ..index_notation.dtype_promotion import loop_dtypes
 from ..index_notation.nodes import Access, Apply, Assignment, Expr, Reduce
 from ..index_notation.operator_table import OPERATORS, REDUCTIONS, REPETITIONS
 from ..operations import foreign_tensors, select
+from ..operations.axes import normalize_axis_index
 from ..operations.canonical import stored_only
 from ..operations.elementwise import ElementwisePlan, apply_scalar, apply_unary, flat_map, vector, with_axes
 from ..operations.fill_change import relabel_fill
@@ -74,15 +74,10 @@ class Axes:
     @classmethod
     def _of(cls, axis: Any, shape: tuple[int, ...]) -> Axes:
         n = len(shape)
-        if not n and not isinstance(axis, tuple) and axis is not None and operator.index(axis) in (0, -1):
+        if not n and isinstance(axis, int | np.integer) and axis in (0, -1):
             axis = None  # NumPy accepts both for a tensor without axes
         given = range(n) if axis is None else axis if isinstance(axis, tuple) else (axis,)
-        gone = []
-        for one in given:
-            place = operator.index(one)
-            if not -n <= place < n:
-                raise np.exceptions.AxisError(place, n)
-            gone.append(place % n)
+        gone = [normalize_axis_index(one, n) for one in given]
         if len(set(gone)) != len(gone):
             raise ValueError("duplicate value in 'axis'")
         kept = tuple(a for a in range(n) if a not in gone)

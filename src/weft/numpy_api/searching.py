@@ -15,10 +15,10 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.lib.array_utils import normalize_axis_index
 
 from .. import execution
 from ..operations import select
+from ..operations.axes import normalize_axis_index
 from ..operations.axis_lines import Lines, lines
 from ..operations.canonical import drop_explicit_fill
 from ..operations.elementwise import with_axes

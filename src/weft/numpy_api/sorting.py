@@ -16,9 +16,9 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from numpy.lib.array_utils import normalize_axis_index, normalize_axis_tuple
 
 from .. import execution
+from ..operations.axes import normalize_axis_index, normalize_axis_tuple
 from ..operations.axis_lines import Lines, lines
 from ..operations.elementwise import with_axes
 from ..operations.fill_change import require_dense

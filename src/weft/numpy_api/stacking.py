@@ -16,13 +16,13 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from numpy.lib.array_utils import normalize_axis_index
 from numpy.typing import DTypeLike
 
 from .. import execution
 from ..execution.plan_cache import kept
 from ..formats import Format, FormatLike, TensorType
 from ..index_notation.nodes import Access, Apply, Assignment
+from ..operations.axes import normalize_axis_index
 from ..operations.elementwise import ElementwisePlan
 from ..operations.indexing import format_for_axes, without_long_arrays
 from ..operations.joining import joined

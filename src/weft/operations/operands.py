@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self
 import numpy as np
 
 from ..dtypes import value_dtype
-from ..errors import DTypeError
+from ..errors import DTypeError, MissingNameError
 from ..formats import FormatLike
-from ..hints import MissingNameError
+from ..hints import TENSOR_NAMES
 from ..storage import Storage
 from . import foreign_tensors
 
@@ -39,6 +39,11 @@ class StorageHolder:
     _asked: str  # the name with which the format was requested, if any
 
     def __init__(self, storage: Storage) -> None:
+        if storage.__class__ is not Storage:
+            raise TypeError(
+                f"{type(self).__name__}(x) does not convert x, of type {type(storage).__name__}: "
+                'write weft.asarray(x, format="csr"), or weft.from_coords(coords, values, shape)'
+            )
         self._storage = storage
 
     @property
@@ -71,7 +76,7 @@ class StorageHolder:
                 if hasattr(type(self), name) or name.startswith("_"):
                     return object.__getattribute__(self, name)  # raises the usual error
                 message = f"{type(self).__name__!r} object has no attribute {name!r}"
-                raise MissingNameError(message, name, lambda: _public(self), _ELSEWHERE)
+                raise MissingNameError(message, name, lambda: _public(self), TENSOR_NAMES)
             writing = self._writing
             with writing.lock:
                 if writing.base is None:  # another thread has made the assignments meanwhile
@@ -97,14 +102,6 @@ class StorageHolder:
     def __reduce__(self) -> tuple[Any, ...]:
         """Return the parts of a pickle; the storage is checked when the pickle is loaded."""
         return foreign_tensors.restored, (type(self), self._storage, self._named)
-
-
-_ELSEWHERE = {
-    "to_scipy": "to_scipy_sparse", "scipy": "to_scipy_sparse", "to_scipy_csr": "to_scipy_sparse",
-    "to_dense": "todense", "densify": "todense", "numpy": "to_numpy", "to_csr": "tocsr", "to_csc": "tocsc",
-    "getnnz": "nnz", "get_shape": "shape", "getformat": "format",
-}  # fmt: skip
-"""Names of attributes, by their names in other packages."""
 
 
 def _public(tensor: StorageHolder) -> list[str]:

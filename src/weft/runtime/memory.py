@@ -37,8 +37,9 @@ import numpy as np
 from numpy.typing import DTypeLike
 
 from ..config import config, physical_memory
-from ..errors import ResultTooLargeError
+from ..errors import ResultTooLargeError, WeftError
 from ..records import record
+from ..tracebacks import end_at_caller
 from ._ffi import ffi
 from .forks import data_lock
 
@@ -376,7 +377,8 @@ def guarded(function: _Function) -> _Function:
     def call(*arguments: Any, **named: Any) -> Any:
         try:
             return function(*arguments, **named)
-        except ResultTooLargeError:
+        except WeftError as error:
+            end_at_caller(error)
             raise
         except MemoryError as error:
             raise exhausted(f"the result of {function.__name__} ({error or 'no size is known'})") from None

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from .. import execution
-from ..errors import DTypeError, FormatError, NotationError, ShapeError
+from ..errors import DTypeError, FormatError, NotationError, ShapeError, WeftError
 from ..formats import SYNONYMS, Format, TensorType
 from ..hints import did_you_mean, nearest
 from ..index_notation import accesses as reads
@@ -19,6 +19,7 @@ from ..operations import foreign_tensors
 from ..operations.operands import StorageHolder, as_operand, storage_of
 from ..pass_names import PASSES
 from ..storage import Storage
+from ..tracebacks import end_at_caller, ends_at_caller
 from .lazy import resolve
 from .operators import wrap_result
 from .sparse_tensor import SparseTensor
@@ -306,17 +307,22 @@ class CompiledKernel:
 
     def __call__(self, *operands: Any, **named: Any) -> SparseTensor | Array | Any:
         """Compute the result from the operands, given by position or by name."""
-        storages, has_array = self._arguments(operands, named)
-        held = dict(zip(self.operands, storages, strict=True))
-        found = execution.looked_up(self._assignment, held)
-        # The kernel assumes that a quotient is sparse. If a divisor holds a zero, it is not, and the format of the
-        # result is inferred again unless the user gave one.
-        given = self._assignment.target.tensor in self._types or not found.refused
-        planned = self._plan_for(found.assignment, storages, self._kernel.type.format if given else None)
-        if found.refused and not (given and self._kernel.type.format.is_dense):
-            found.require_room(held, planned.target)
-        return wrap_result(SparseTensor, planned.run(storages), has_array)
+        try:
+            storages, has_array = self._arguments(operands, named)
+            held = dict(zip(self.operands, storages, strict=True))
+            found = execution.looked_up(self._assignment, held)
+            # The kernel assumes that a quotient is sparse. If a divisor holds a zero, it is not, and the format of the
+            # result is inferred again unless the user gave one.
+            given = self._assignment.target.tensor in self._types or not found.refused
+            planned = self._plan_for(found.assignment, storages, self._kernel.type.format if given else None)
+            if found.refused and not (given and self._kernel.type.format.is_dense):
+                found.require_room(held, planned.target)
+            return wrap_result(SparseTensor, planned.run(storages), has_array)
+        except WeftError as error:
+            end_at_caller(error)
+            raise
 
+    @ends_at_caller
     def assemble(self, *operands: Any, **named: Any) -> SparseTensor:
         """Assemble the structure of the result, without computing its values.
 
@@ -349,6 +355,7 @@ class CompiledKernel:
         storages, _ = self._arguments(operands, named)
         return SparseTensor(self._phases(storages).assemble(storages))
 
+    @ends_at_caller
     def compute(self, result: SparseTensor, *operands: Any, **named: Any) -> SparseTensor:
         """Compute new values, in place, in a result that ``assemble`` made for operands of the same structure.
 

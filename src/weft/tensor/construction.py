@@ -16,6 +16,7 @@ from ..formats import FormatLike, parse_format
 from ..operations import foreign_tensors
 from ..operations.operands import as_operand, is_scalar, storage_of
 from ..storage import Storage, checked_shape, coordinate_storage, fill_of, tensor_type
+from ..tracebacks import ends_at_caller
 from .devices import require_cpu
 from .sparse_tensor import SparseTensor
 
@@ -27,6 +28,7 @@ def called(storage: Storage, format: FormatLike | None = None) -> SparseTensor:
     return SparseTensor(storage).called(format)
 
 
+@ends_at_caller
 def asarray(
     obj: Any,
     *,
@@ -131,6 +133,7 @@ def _shares(storage: Storage, obj: Any) -> bool:
     return False
 
 
+@ends_at_caller
 def from_coords(
     coords: ArrayLike | Sequence[ArrayLike],
     values: ArrayLike,
@@ -186,7 +189,11 @@ def from_coords(
     if vals.ndim == 0:
         vals = np.full(count, vals)
     if vals.ndim != 1 or any(row.shape != vals.shape for row in rows):
-        raise ShapeError(f"coordinates of shape {(len(rows), count)} do not go with values of shape {vals.shape}")
+        turned = "; pass coords.T" if vals.shape == (len(rows),) else ""
+        raise ShapeError(
+            f"coordinates of shape {(len(rows), count)} do not go with values of shape {vals.shape}: coordinates have "
+            f"a row for each axis and a column for each value{turned}"
+        )
     if shape is None:
         whole = tuple(int(row.max()) + 1 if len(row) else 0 for row in rows)
         checked_shape(whole, "a tensor of these coordinates")
@@ -196,7 +203,11 @@ def from_coords(
             raise ShapeError(f"{len(rows)} rows of coordinates for the {len(whole)} axes of shape {whole}")
     for axis, (row, size) in enumerate(zip(rows, whole, strict=True)):
         if len(row) and (row.min() < 0 or row.max() >= size):
-            raise StorageError(f"coordinates {row.min()} to {row.max()} of axis {axis} are outside shape {whole}")
+            entry = int(((row < 0) | (row >= size)).argmax())
+            places = f"{size} places, 0 to {size - 1}" if size else "no places"
+            raise StorageError(
+                f"coordinate {row[entry]} of entry {entry} is outside axis {axis} of shape {whole}, which has {places}"
+            )
     if duplicates not in ("sum", "raise", "keep"):
         raise ValueError(f"duplicates is 'sum', 'raise' or 'keep', not {duplicates!r}")
     # Arrays that already have an index dtype stay as they are, and are shared.
@@ -257,6 +268,7 @@ def as_shape(shape: Sequence[int] | int) -> tuple[int, ...]:
     return checked_shape(found)
 
 
+@ends_at_caller
 def from_levels(
     shape: Sequence[int],
     format: FormatLike,

@@ -27,9 +27,10 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import DensifyError, UnsupportedError
+from ..errors import DensifyError, UnsupportedError, WeftError
 from ..operations import foreign_tensors
 from ..operations.operands import StorageHolder, as_operand, storage_of
+from ..tracebacks import end_at_caller
 from .array_function import array_function, concerns, namespace, read_once
 from .devices import dlpack, dlpack_device, require_cpu
 from .lazy import resolve
@@ -128,7 +129,11 @@ class Dispatch(Operators):
     def __array_function__(self, function: Any, types: Any, args: Any, kwargs: Any) -> Any:
         if not concerns(types):
             return NotImplemented
-        return array_function(function, args if len(types) == 1 else read_once(args, type(self)), kwargs)
+        try:
+            return array_function(function, args if len(types) == 1 else read_once(args, type(self)), kwargs)
+        except WeftError as error:
+            end_at_caller(error)
+            raise
 
     def __array_namespace__(self, *, api_version: str | None = None) -> Any:
         """Return the array API standard's namespace, ``weft.array_api``."""
@@ -168,9 +173,13 @@ class Dispatch(Operators):
         keyed = method in ("at", "reduceat")  # the second input of these holds indices, and is no operand
         if any(as_operand(x) is None for k, x in enumerate(inputs) if not (keyed and k == 1)):
             return NotImplemented
-        if ufunc is np.matmul and method == "__call__" and set(kwargs) <= {"out"}:
-            result = matmul(inputs[0], inputs[1], type(self))
-            if "out" not in kwargs:
-                return result
-            return write_out(result, kwargs["out"], "np.matmul")
-        return resolve("numpy_api.ufunc_protocol", "array_ufunc")(ufunc, method, inputs, kwargs)
+        try:
+            if ufunc is np.matmul and method == "__call__" and set(kwargs) <= {"out"}:
+                result = matmul(inputs[0], inputs[1], type(self))
+                if "out" not in kwargs:
+                    return result
+                return write_out(result, kwargs["out"], "np.matmul")
+            return resolve("numpy_api.ufunc_protocol", "array_ufunc")(ufunc, method, inputs, kwargs)
+        except WeftError as error:
+            end_at_caller(error)
+            raise

@@ -14,13 +14,14 @@ from numpy.typing import DTypeLike
 from .. import execution
 from ..config import config
 from ..dtypes import value_dtype
-from ..errors import DTypeError, ShapeError
+from ..errors import DTypeError, NotationError, ShapeError, WeftError
 from ..formats import Format, FormatLike, TensorType, parse_format
 from ..index_notation import Einsum, explicit_sums, parse, parse_einsum, result_dtype, use_computation_dtype
 from ..index_notation.nodes import Assignment, Reduce
 from ..index_notation.operator_table import REDUCTIONS
 from ..operations.operands import Operand, as_operand, is_scalar, scalar_storage
 from ..records import replace
+from ..tracebacks import end_at_caller, ends_at_caller
 from .compiled_kernel import (
     CompiledKernel,
     check_names,
@@ -95,13 +96,17 @@ def evaluate(text: str, /, *, format: FormatLike | None = None, dtype: DTypeLike
     >>> weft.evaluate("y(i) = A(j,i)*x(j) + b*x(i)", A=A, x=np.array([1.0, 10.0]), b=2)
     array([23., 50.])
     """
-    assignment = _parsed(text)
-    used = set(operand_names(assignment))
-    if assignment.op is not None:  # += reads the tensor on the left-hand side
-        used.add(assignment.target.tensor)
-    if not operands.keys() <= used:
-        check_names(text, operands, sorted(used), ("format", "dtype"))
-    return _run(assignment, _adopted(operands, weak=True), format, dtype)
+    try:
+        assignment = _parsed(text)
+        used = set(operand_names(assignment))
+        if assignment.op is not None:  # += reads the tensor on the left-hand side
+            used.add(assignment.target.tensor)
+        if not operands.keys() <= used:
+            check_names(text, operands, sorted(used), ("format", "dtype"))
+        return _run(assignment, _adopted(operands, weak=True), format, dtype)
+    except WeftError as error:
+        end_at_caller(error)
+        raise
 
 
 def _parsed_einsum(operands: Sequence[Any]) -> tuple[Einsum, tuple[Any, ...]]:
@@ -242,17 +247,21 @@ def einsum(
     """
     if reduce not in REDUCTIONS:
         raise ValueError(f"reduce is one of {', '.join(REDUCTIONS)}, not {reduce!r}")
-    notation, given = _parsed_einsum(operands)
-    found = _adopted(dict(zip(notation.names, given, strict=True)), weak=False)
-    # The usual call needs neither a conversion by a casting rule nor another memory order.
-    if out is None and dtype is None and order == "K" and casting == "safe":
-        return _contracted(notation, found, None, optimize, format, reduce)
-    turn = _memory_order(order, list(found.values()))
-    wanted, found = _converted(found, dtype, out, casting)
-    result = _contracted(notation, found, wanted, optimize, format, reduce)
-    if out is None:
-        return result if turn is None or format is not None else _in_order(result, turn)
-    return write_out(result, out, "einsum", casting=casting)
+    try:
+        notation, given = _parsed_einsum(operands)
+        found = _adopted(dict(zip(notation.names, given, strict=True)), weak=False)
+        # The usual call needs neither a conversion by a casting rule nor another memory order.
+        if out is None and dtype is None and order == "K" and casting == "safe":
+            return _contracted(notation, found, None, optimize, format, reduce)
+        turn = _memory_order(order, list(found.values()))
+        wanted, found = _converted(found, dtype, out, casting)
+        result = _contracted(notation, found, wanted, optimize, format, reduce)
+        if out is None:
+            return result if turn is None or format is not None else _in_order(result, turn)
+        return write_out(result, out, "einsum", casting=casting)
+    except WeftError as error:
+        end_at_caller(error)
+        raise
 
 
 def _converted(
@@ -328,6 +337,7 @@ def _reduced(assignment: Assignment, op: str) -> Assignment:
     return replace(assignment, value=Reduce(op, gone, assignment.value)) if gone else assignment
 
 
+@ends_at_caller
 def einsum_path(*operands: Any, optimize: Any = "auto") -> tuple[list[Any], str]:
     """Return the order in which :func:`einsum` would contract operands, and the reasons.
 
@@ -414,6 +424,7 @@ def _plain_subscripts(notation: Einsum) -> str:
     return f"{','.join(texts[:-1])}->{texts[-1]}"
 
 
+@ends_at_caller
 def compile(
     text: str,
     /,
@@ -476,6 +487,7 @@ def _types(
     return types
 
 
+@ends_at_caller
 def explain(*operands: Any, stages: bool | str | Iterable[str] = False, **named: Any) -> str:
     """Report how weft computes an expression, or converts a tensor.
 
@@ -549,6 +561,11 @@ def explain(*operands: Any, stages: bool | str | Iterable[str] = False, **named:
             )
         notation, assignment, found = None, _parsed(text), _adopted(named, weak=True)
     else:
+        if not any(isinstance(each, (str, list, tuple)) for each in operands):
+            raise NotationError(
+                "explain takes an expression and its operands, not a result: "
+                'weft.explain("C(i,j) = A(i,j) + B(i,j)", A=A, B=B), or weft.explain("ij,jk->ik", A, B)'
+            )
         notation, given = _parsed_einsum(operands)
         assignment, found = notation.assignment, _adopted(dict(zip(notation.names, given, strict=True)), weak=False)
     wanted = None if dtype is None else value_dtype(dtype).name

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 
-from ..errors import ShapeError
+from ..errors import ShapeError, WeftError
 from ..execution.plan_cache import plans
 from ..operations.elementwise import (
     ElementwisePlan,
@@ -24,6 +24,7 @@ from ..operations.elementwise import (
 from ..operations.operands import StorageHolder, as_operand, is_scalar, replace_storage, storage_of
 from ..operations.products import plan_matmul
 from ..storage import Storage
+from ..tracebacks import end_at_caller
 from .out_argument import write_out
 
 if TYPE_CHECKING:
@@ -203,7 +204,11 @@ def _within(op: str) -> InPlace:
     """Return the method of an operator that changes the tensor on its left."""
 
     def method(self: Any, other: Any) -> Any:
-        return in_place(self, elementwise(op, self, other, type(self)), op)
+        try:
+            return in_place(self, elementwise(op, self, other, type(self)), op)
+        except WeftError as error:
+            end_at_caller(error)
+            raise
 
     return method  # type: ignore[return-value]  # as a method it takes one argument less
 
@@ -212,10 +217,18 @@ def _pair(op: str) -> tuple[Infix, Infix]:
     """Return the methods of an infix operator with the tensor on the left, and with the tensor on the right."""
 
     def forward(self: Any, other: Any) -> Any:
-        return elementwise(op, self, other, type(self))
+        try:
+            return elementwise(op, self, other, type(self))
+        except WeftError as error:
+            end_at_caller(error)
+            raise
 
     def reflected(self: Any, other: Any) -> Any:
-        return elementwise(op, other, self, type(self))
+        try:
+            return elementwise(op, other, self, type(self))
+        except WeftError as error:
+            end_at_caller(error)
+            raise
 
     return forward, reflected  # type: ignore[return-value]  # as methods they take one argument less
 
@@ -232,14 +245,22 @@ class Operators(StorageHolder):
     @overload
     def __matmul__(self, other: Any) -> Any: ...
     def __matmul__(self, other: Any) -> Any:
-        return matmul(self, other, type(self))
+        try:
+            return matmul(self, other, type(self))
+        except WeftError as error:
+            end_at_caller(error)
+            raise
 
     @overload
     def __rmatmul__(self, other: Array) -> Array: ...
     @overload
     def __rmatmul__(self, other: Any) -> Any: ...
     def __rmatmul__(self, other: Any) -> Any:
-        return matmul(other, self, type(self))
+        try:
+            return matmul(other, self, type(self))
+        except WeftError as error:
+            end_at_caller(error)
+            raise
 
     __add__, __radd__ = _pair("add")
     __sub__, __rsub__ = _pair("subtract")

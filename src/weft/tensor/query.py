@@ -24,6 +24,7 @@ from ..records import replace
 from ..remapping.inverse import interval_of
 from ..remapping.nodes import Axis, Binary, Counter, IndexExpr, counters_of, evaluate, to_text
 from ..storage import Storage, coordinate_storage
+from ..tracebacks import ends_at_caller
 from .sparse_tensor import SparseTensor
 
 __all__ = ["Statistics", "query"]
@@ -58,6 +59,7 @@ class Statistics(Mapping[str, np.ndarray[Any, Any]]):
         return "\n".join(f"{label}: {result}" for label, result in self._results.items())
 
 
+@ends_at_caller
 def query(x: Any, text: str | Query) -> Statistics:
     """Compute statistics of a tensor's stored entries, by an attribute query.
 

@@ -12,7 +12,7 @@ from numpy.typing import DTypeLike
 from .. import execution
 from ..dtypes import checked_index_dtype, value_dtype
 from ..dtypes import index_dtype as smallest_index_dtype
-from ..errors import ShapeError
+from ..errors import ShapeError, WeftError
 from ..formats import Format, FormatLike, FormatName, FormatOptions, check_keywords, shown_name
 from ..operations import foreign_tensors
 from ..operations.assignment import PendingWrites
@@ -22,6 +22,7 @@ from ..operations.operands import StorageHolder, storage_of
 from ..operations.places import element_at, inside, place_of
 from ..runtime.forks import data_lock
 from ..storage import Storage
+from ..tracebacks import end_at_caller
 from .devices import DEVICE
 from .dispatch import Dispatch
 from .lazy import resolve
@@ -433,9 +434,13 @@ class SparseTensor(Dispatch, LazyMethods):
         >>> weft.asarray(np.eye(4)).asformat("bsr", blocksize=(2, 2)).nnz
         8
         """
-        index = None if index_dtype is None else checked_index_dtype(index_dtype).name
-        wanted = self._requested(format, sort, options)
-        found = execution.convert(self._storage, wanted, strict=True, index_dtype=index)
+        try:
+            index = None if index_dtype is None else checked_index_dtype(index_dtype).name
+            wanted = self._requested(format, sort, options)
+            found = execution.convert(self._storage, wanted, strict=True, index_dtype=index)
+        except WeftError as error:
+            end_at_caller(error)
+            raise
         if copy:
             found = found.apart_from(self._storage)
         same = found is self._storage and format in (None, self.format)
@@ -870,7 +875,11 @@ class SparseTensor(Dispatch, LazyMethods):
                     element = element_at(now, place, writing.written)
             if element is not None:
                 return element
-        found = getitem(self._storage, key)
+        try:
+            found = getitem(self._storage, key)
+        except WeftError as error:
+            end_at_caller(error)
+            raise
         dots = key is Ellipsis or (isinstance(key, tuple) and any(item is Ellipsis for item in key))
         return SparseTensor(found) if found.shape or dots else SparseTensor(found).todense()[()]
 
@@ -952,7 +961,10 @@ class SparseTensor(Dispatch, LazyMethods):
 
     def __bool__(self) -> bool:
         if self.size != 1:
-            raise ValueError(f"the truth value of a tensor with shape {self.shape} is ambiguous")
+            raise ValueError(
+                f"the truth value of a tensor with shape {self.shape} is ambiguous; use weft.array_equal(A, B) to "
+                "compare tensors as a whole, or .all() and .any()"
+            )
         return bool(self.item())
 
     def __float__(self) -> float:

@@ -1,0 +1,32 @@
+"""NumPy's rules about the argument ``axis``, with errors that say what an axis is."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.lib import array_utils
+
+__all__ = ["normalize_axis_index", "normalize_axis_tuple"]
+
+
+def normalize_axis_index(axis: Any, ndim: int) -> int:
+    """Return an axis counted from the front."""
+    try:
+        return array_utils.normalize_axis_index(axis, ndim)
+    except TypeError:
+        raise _no_axis(axis, "an integer", ndim) from None
+
+
+def normalize_axis_tuple(axis: Any, ndim: int, name: str | None = None) -> tuple[int, ...]:
+    """Return several axes, or the only one, counted from the front."""
+    try:
+        return array_utils.normalize_axis_tuple(axis, ndim, name)
+    except np.exceptions.AxisError:
+        raise
+    except TypeError:
+        raise _no_axis(axis, "an integer or a tuple of integers", ndim) from None
+
+
+def _no_axis(axis: Any, kind: str, ndim: int) -> TypeError:
+    return TypeError(f"axis is {kind} from {-ndim} to {ndim - 1}, not {axis!r}")
