@@ -65,7 +65,7 @@ def test_conversions_ask_for_no_other():
 
 
 def test_a_sparse_result_takes_no_additions():
-    with pytest.raises(FormatError, match="'\\+=' adds to a dense result, not to one in csr"):
+    with pytest.raises(FormatError, match="'\\+=' adds in place to a dense result, not to one in csr; write"):
         scheduled("C(i,j) += A(i,j)", MATRICES)
 
 

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from .entry_lists import count_entries
     from .hash_growth import InsertionTarget, insertion_target
     from .kernel import Kernel
-    from .plan import Plan, compile, evaluate, looked_up, plan_for, target_type
+    from .plan import Plan, accumulation, compile, evaluate, looked_up, plan_for, require_operands, target_type
     from .result_buffers import entry_bytes
     from .steps import anonymous
     from .summary import compiled_line
@@ -32,6 +32,7 @@ __all__ = [
     "LoopNest",
     "Lowered",
     "Plan",
+    "accumulation",
     "anonymous",
     "assumed",
     "compile",
@@ -47,6 +48,7 @@ __all__ = [
     "plan_for",
     "plan_loops",
     "plan_of",
+    "require_operands",
     "target_type",
     "verify",
     "verify_entries",
@@ -62,7 +64,7 @@ _MODULES = {
     ".entry_lists": "count_entries",
     ".hash_growth": "InsertionTarget insertion_target",
     ".kernel": "Kernel",
-    ".plan": "Plan compile evaluate looked_up plan_for target_type",
+    ".plan": "Plan accumulation compile evaluate looked_up plan_for require_operands target_type",
     ".result_buffers": "entry_bytes",
     ".steps": "anonymous",
     ".summary": "compiled_line",

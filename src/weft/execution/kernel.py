@@ -16,7 +16,7 @@ from ..analysis.runtime_fills import evaluate
 from ..analysis.size_bounds import bound
 from ..compiler import Lowered
 from ..dtypes import INT32_MAX, INT64_MAX
-from ..errors import IndexOverflowError, LoweringError, ShapeError
+from ..errors import FormatError, IndexOverflowError, LoweringError, ShapeError
 from ..formats import TensorType
 from ..index_notation import to_text
 from ..index_notation.nodes import Apply, Expr, Reduce
@@ -340,6 +340,11 @@ class Kernel:
 
     def _dense_values(self, shape: tuple[int, ...], out: Storage | None) -> np.ndarray:
         if out is not None:
+            name = self.lowered.schedule.target.tensor
+            if out.shape != shape:
+                raise ShapeError(f"{name} has shape {out.shape}, but what is added has shape {shape}, in {self.text}")
+            if (out.type.format, out.type.dtype) != (self.format, self.type.dtype):  # values would be taken for others
+                raise FormatError(f"{self.text} adds to a tensor of {self.type}, and {name} is {out.type}")
             copied: np.ndarray = out.vals.copy()
             return copied
         return memory.empty(prod(shape), self._dtype)

@@ -12,7 +12,7 @@ from ..analysis.append_chains import is_appendable
 from ..analysis.implicit_values import RuntimeValue, typed
 from ..analysis.iteration_graph import distinct_accesses
 from ..analysis.merge_lattice import MANY_CASES
-from ..analysis.result_type import result_dtype, result_fill, result_format
+from ..analysis.result_type import dense_format, result_dtype, result_fill, result_format
 from ..analysis.runtime_fills import with_runtime_fills
 from ..analysis.structure_match import StructureMatch, match_structure, over_values
 from ..analysis.terms import dtype_of, split_narrow_sum
@@ -29,7 +29,15 @@ from ..errors import (
     WeftError,
 )
 from ..formats import Format, TensorType
-from ..index_notation import explicit_sums, expression_text, infer_extents, to_text, use_computation_dtype
+from ..index_notation import (
+    explicit_sums,
+    expression_text,
+    free_variables,
+    infer_extents,
+    sum_with_target,
+    to_text,
+    use_computation_dtype,
+)
 from ..index_notation.nodes import Access, Assignment
 from ..records import cached, record, replace
 from ..runtime import memory
@@ -55,7 +63,7 @@ from .steps import Steps, anonymous, in_pairs, wrapping_first
 from .structure import Structure, check_writable, require_structure
 from .summary import formats_line, sharing_line
 
-__all__ = ["Plan", "compile", "evaluate", "looked_up", "plan_for"]
+__all__ = ["Plan", "accumulation", "compile", "evaluate", "looked_up", "plan_for", "require_operands", "target_type"]
 
 
 _STEPS_SHOWN = 6
@@ -530,12 +538,14 @@ def target_type(
     explicit = explicit_sums(assignment)
     inferred = result_dtype(explicit.value, types)  # first of all: it raises for dtypes that NumPy has no loop for
     if format is None:
-        format = result_format(explicit, types, wide)
+        # += adds in place, which takes random access.
+        in_place = assignment.op is not None
+        format = dense_format(explicit, types) if in_place else result_format(explicit, types, wide)
     elif format.order != len(assignment.target.indices):
         raise FormatError(f"format {format} does not store the {len(assignment.target.indices)}-axis result of "
                           f"{to_text(assignment)}")  # fmt: skip
-    # A fill value that depends on stored values is not known here: zero is used instead.
-    fill = result_fill(explicit.value, types)
+    # A fill value that depends on stored values is not known here: zero is used instead, as for what += leaves alone.
+    fill = result_fill(explicit.value, types) if assignment.op is None else None
     if fill is None:
         fill = 0
     wide = any("int64" in t.index_dtypes for t in types.values())
@@ -670,7 +680,7 @@ def evaluate(
     assignment : Assignment
         The assignment to be computed.
     operands : mapping
-        The operands by name. An assignment with ``+=`` reads the result's old values here, too.
+        The operands by name. An assignment with ``+=`` adds to the operand of its target's name, which stays as it is.
     format : Format, optional
         Format of the result; inferred by default.
     dtype : str, optional
@@ -690,28 +700,19 @@ def evaluate(
     ResultTooLargeError
         The result does not fit in memory.
     """
-    read, names = _read(assignment)
-    missing = [n for n in names if n not in operands]
-    if missing:
-        listed = " and ".join([", ".join(missing[:-1]), missing[-1]] if len(missing) > 1 else missing)
-        raise NotationError(
-            f"{to_text(assignment)} names {listed}, which {'are' if len(missing) > 1 else 'is'} not given; pass "
-            f"operands by name: {', '.join(f'{name}=...' for name in missing)}"
-        )
-    for access in read:
-        order = len(operands[access.tensor].shape)
-        if order != len(access.indices):
-            reason = f"{access.tensor} has {order} axes, not {len(access.indices)}"
-            raise ShapeError(f"{reason}, in {_described(assignment, operands)}")
-    out = operands.get(assignment.target.tensor) if assignment.op is not None else None
-    storages = tuple(operands[n] for n in names)
+    out = None
+    if assignment.op is not None:
+        assignment, out = accumulation(assignment, operands, format, dtype)
+        format = format if out is None else out.format
+    require_operands(assignment, operands)
+    storages = tuple(operands[n] for n in _read(assignment)[1])
     found = looked_up(assignment, operands, dtype)
 
     def run(named: Assignment) -> Storage:
         plan = plan_for(named, tuple(s.type for s in storages), format=format, dtype=dtype)
         if found.refused and (format is None or not format.is_dense):
             found.require_room(operands, plan.target)
-        return plan.run(storages, out) if out is not None else plan.run(storages)
+        return plan.run(storages) if out is None else plan.run(storages, out)
 
     # Names do not matter to kernels, so that equal expressions share one. Messages, however, must have the names of
     # the user: an error that names tensors is raised once more with these.
@@ -725,6 +726,75 @@ def evaluate(
         return run(found.assignment)
     except WeftError:
         return run(found.assignment)
+
+
+def accumulation(
+    assignment: Assignment, operands: Mapping[str, Storage], format: Format | None, dtype: str | None
+) -> tuple[Assignment, Storage | None]:
+    """Return the assignment that computes ``y(i) += e``, and the array to a copy of which its loops add, if any.
+
+    Loops add to a copy of ``y`` if it is an array that holds the sum. Otherwise the sum is computed as such.
+
+    Parameters
+    ----------
+    assignment : Assignment
+        The assignment to be computed.
+    operands : mapping
+        The operands by name.
+    format : Format or None
+        Format of the result; inferred if None.
+    dtype : str or None
+        Dtype of the result; inferred if None.
+    """
+    whole = sum_with_target(assignment)
+    require_operands(whole, operands)
+    old = operands[assignment.target.tensor]
+    types = tuple([(name, operands[name].type) for name in _read(whole)[1]])
+    return (assignment, old) if _adds_to_array(assignment, types, format, dtype) else (whole, None)
+
+
+@lru_cache(maxsize=1024)
+def _adds_to_array(
+    assignment: Assignment, kinds: tuple[tuple[str, TensorType], ...], format: Format | None, dtype: str | None
+) -> bool:
+    """Return whether the target is an array of the type of the sum, and what is added has its axes and its dtype."""
+    types, target, value = dict(kinds), assignment.target, explicit_sums(assignment).value
+    own = types[target.tensor]
+    if not own.format.is_dense or format not in (None, own.format) or dtype not in (None, own.dtype):
+        return False
+    return {*target.indices} <= {*free_variables(value)} and result_dtype(value, types) == own.dtype
+
+
+def require_operands(assignment: Assignment, operands: Mapping[str, Storage]) -> None:
+    """Raise if an operand is not given, or has another number of axes than the expression says.
+
+    Parameters
+    ----------
+    assignment : Assignment
+        The assignment to be computed.
+    operands : mapping
+        The operands by name.
+
+    Raises
+    ------
+    NotationError
+        An operand is not given.
+    ShapeError
+        An operand has another number of axes.
+    """
+    read, names = _read(assignment)
+    missing = [n for n in names if n not in operands]
+    if missing:
+        listed = " and ".join([", ".join(missing[:-1]), missing[-1]] if len(missing) > 1 else missing)
+        raise NotationError(
+            f"{to_text(assignment)} names {listed}, which {'are' if len(missing) > 1 else 'is'} not given; pass "
+            f"operands by name: {', '.join(f'{name}=...' for name in missing)}"
+        )
+    for access in read:
+        order = len(operands[access.tensor].shape)
+        if order != len(access.indices):
+            reason = f"{access.tensor} has {order} axes, not {len(access.indices)}"
+            raise ShapeError(f"{reason}, in {_described(assignment, operands)}")
 
 
 def looked_up(

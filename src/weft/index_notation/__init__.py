@@ -4,7 +4,7 @@ Text and einsum subscripts become one tree (``nodes``). ``checks`` makes the sum
 ``dtype_promotion`` infers dtypes. ``dtype_widening`` adds conversions to wider dtypes.
 """
 
-from .checks import explicit_sums, fold_literals, infer_extents
+from .checks import explicit_sums, fold_literals, infer_extents, sum_with_target
 from .dtype_promotion import expression_dtype, loop_dtypes, result_dtype
 from .dtype_widening import use_computation_dtype
 from .einsum_parser import Einsum, einsum_notation, parse_einsum
@@ -42,6 +42,7 @@ __all__ = [
     "rebuild",
     "rename_variables",
     "result_dtype",
+    "sum_with_target",
     "tensors",
     "to_text",
     "use_computation_dtype",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from functools import lru_cache
+from itertools import count
 
 import numpy as np
 
@@ -13,7 +14,7 @@ from .operator_table import OPERATORS
 from .printer import expression_text, to_text
 from .traversal import accesses, free_variables, rebuild, rename_variables, tensors, variables
 
-__all__ = ["explicit_sums", "fold_literals", "infer_extents"]
+__all__ = ["explicit_sums", "fold_literals", "infer_extents", "sum_with_target"]
 
 _ADDITIVE = ("add", "subtract", "negative")
 
@@ -84,6 +85,28 @@ def _unique(expr: Expr, bound: set[str], used: set[str]) -> Expr:
             renamed = tuple(names.get(v, v) for v in expr.vars)
             expr = Reduce(expr.op, renamed, rename_variables(expr.body, names))
     return rebuild(expr, lambda child: _unique(child, bound, used))
+
+
+@lru_cache(maxsize=1024)
+def sum_with_target(assignment: Assignment) -> Assignment:
+    """Return ``y(i) += e`` as an assignment of ``y(i) + e``, in which ``y`` is an operand; others stay as they are.
+
+    Parameters
+    ----------
+    assignment : Assignment
+        The assignment as parsed.
+
+    Examples
+    --------
+    >>> from weft.index_notation import parse, to_text
+    >>> to_text(sum_with_target(parse("y(i) += A(i,j)*x(j)")))
+    'result(i) = y(i) + sum(j, A(i,j)*x(j))'
+    """
+    if assignment.op is None:
+        return assignment
+    explicit, taken = explicit_sums(assignment), {*tensors(assignment), *variables(assignment)}
+    name = next(n for k in count() if (n := f"result{k or ''}") not in taken)
+    return Assignment(Access(name, explicit.target.indices), Apply(assignment.op, (explicit.target, explicit.value)))
 
 
 def fold_literals(expr: Expr) -> Expr:

@@ -188,7 +188,7 @@ def _view(
     plain = _store_plainly(assignment, types, [n for n in structured if n not in kept], wide, written)
     loops = _loop_variables(accesses, plain.types, target if written else None)
     value, bound = _rebind_reductions(plain.value, loops)
-    if (reason := _why_not_looped(plain, value, loops)) is not None:
+    if (reason := _why_not_looped(plain, replace(assignment, value=value), loops)) is not None:
         return replace(impossible, why_not=reason)
     # Loops without a reduction: those of the result's own indices, then those of levels.
     free = [v for v in dict.fromkeys(target.indices) if v not in loops.covered]
@@ -306,26 +306,26 @@ def _why_not_kept(accesses: Sequence[Access], types: Mapping[str, TensorType], t
     return None
 
 
-def _why_not_looped(plain: _Substitution, value: Expr, loops: _LoopVariables) -> str | None:
+def _why_not_looped(plain: _Substitution, made: Assignment, loops: _LoopVariables) -> str | None:
     """Return why loops over the levels of kept tensors do not compute an assignment; None if they do."""
     if not loops.covered <= {d.var for d in loops.derived}:
         return "an index has no loop, and follows from none"
     owners = _owners(plain.value)
     if any(len({owners[v] for v in axes if v in owners}) > 1 for axes in loops.made_of.values()):
         return "one loop would belong to two reductions"
-    if not _is_driven(value, len(set(owners.values())), loops, plain.types) and not all(
+    if not _is_driven(made, len(set(owners.values())), loops, plain.types) and not all(
         _reaches_all(plain.types[a.tensor].format) for a in loops.accesses
     ):
         return "other operands need every coordinate once, and the loops leave out some"
     return None
 
 
-def _is_driven(value: Expr, reductions: int, loops: _LoopVariables, types: Mapping[str, TensorType]) -> bool:
+def _is_driven(assignment: Assignment, reductions: int, loops: _LoopVariables, types: Mapping[str, TensorType]) -> bool:
     """Return whether nothing is to be computed for coordinates that the kept tensors do not store."""
     # With a reduction inside another, no part alone decides what an implicit entry contributes.
     kept = frozenset(loops.accesses)
-    parts = _parts(value)
-    alone = reductions <= len(reductions_of(value))
+    parts = _parts(assignment.value, assignment.op)
+    alone = reductions <= len(reductions_of(assignment.value))
     return alone and all(is_driven(part, kept, types) and _adds_nothing(op, part, types) for op, part in parts)
 
 
@@ -354,7 +354,7 @@ def _owners(expr: Expr) -> dict[str, Reduce]:
 
 
 def _parts(expr: Expr, op: str | None = None) -> list[tuple[str | None, Expr]]:
-    """Return the body of each reduction with its operator, and the parts outside reductions with None."""
+    """Return the body of each reduction with its operator, and the parts outside reductions with ``op``."""
     match expr:
         case Reduce(op=inner, body=body):
             return _parts(body, inner)

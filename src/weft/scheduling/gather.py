@@ -31,8 +31,8 @@ class Gather(Strategy):
     rank = 0
 
     def propose(self, problem: LoopProblem) -> Candidate | None:
-        # Several terms that are added to a result have nests of their own: that is a scatter.
-        if problem.accumulating and len(problem.terms) > 1:
+        # Several terms that are added to a result have nests of their own, if they can: that is a scatter.
+        if problem.accumulating and len(problem.terms) > 1 and problem.additive:
             return None
         # The orders of the bound variables multiply the number of nests.
         many = factorial(max((len(bound_variables(r)) for r in reductions_of(problem.value)), default=0))

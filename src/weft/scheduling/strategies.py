@@ -16,6 +16,7 @@ from __future__ import annotations
 from math import inf
 
 from ..errors import FormatError
+from ..index_notation import sum_with_target, to_text
 from .coordinate_list import CoordinateList
 from .fold import Fold
 from .gather import Gather
@@ -51,7 +52,10 @@ def cheapest(problem: LoopProblem) -> Candidate | None:
         If the assignment adds to a result without random access.
     """
     if problem.accumulating and not problem.dense:
-        raise FormatError(f"'+=' adds to a dense result, not to one in {problem.result.format}")
+        raise FormatError(
+            f"'+=' adds in place to a dense result, not to one in {problem.result.format}; write "
+            f"{to_text(sum_with_target(problem.assignment))}, in which {problem.target.tensor} is an operand"
+        )
     if problem.variant.accumulator == "dense" and (whole := DENSE_RESULT.propose(problem)) is not None:
         return whole
     proposed = [strategy.propose(problem) for strategy in STRATEGIES]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 import numpy as np
 
@@ -15,6 +15,7 @@ from ..hints import did_you_mean, nearest
 from ..index_notation import accesses as reads
 from ..index_notation import explicit_sums, free_variables, to_text
 from ..index_notation.nodes import Assignment
+from ..index_notation.operator_table import OPERATORS
 from ..operations import foreign_tensors
 from ..operations.operands import StorageHolder, as_operand, storage_of
 from ..pass_names import PASSES
@@ -26,6 +27,8 @@ from .sparse_tensor import SparseTensor
 
 if TYPE_CHECKING:
     from .types import Array
+
+_Result = TypeVar("_Result", bound="SparseTensor | Array")
 
 __all__ = [
     "CompiledKernel",
@@ -192,15 +195,18 @@ class CompiledKernel:
     """An expression compiled for the formats of its tensors.
 
     A call with the operands computes the result. The operands are given by name, or in the order in which they first
-    appear on the right-hand side of the expression. Operands in other formats or dtypes are converted first; index
-    dtypes may be int32 or int64. Divisors are assumed to hold neither zero nor NaN, so that a quotient is as sparse as
-    the dividend. Each call checks this assumption. If a divisor holds a zero or NaN, a result without a given format
-    gets the format that :func:`weft.evaluate` would infer.
+    appear on the right-hand side of the expression. Operands in other formats or dtypes are converted first, unless
+    their imaginary parts or fractions would be lost; index dtypes may be int32 or int64. Divisors are assumed to hold
+    neither zero nor NaN, so that a quotient is as sparse as the dividend. Each call checks this assumption. If a
+    divisor holds a zero or NaN, a result without a given format gets the format that :func:`weft.evaluate` would infer.
+
+    A kernel with ``+=`` is called with the tensor on the left-hand side, too, as the last operand or by its name. This
+    tensor stays as it is, and :meth:`compute` adds to it in place.
 
     Attributes
     ----------
     operands : tuple of str
-        Names of the operands in order.
+        Names of the operands on the right-hand side in order.
     source : str
         The C code of the kernel.
     stages : dict
@@ -224,6 +230,9 @@ class CompiledKernel:
         # There are no values yet, so that the kernel is compiled for the values that divisors usually have.
         self._assumed = execution.assumed(assignment, {name: types[name] for name in self.operands})
         self._kernel = execution.compile(self._assumed.assignment, types, user_schedule)
+        target = assignment.target.tensor
+        self._called_with = self.operands if assignment.op is None else (*self.operands, target)
+        self._all_types = {**self._types, target: self._kernel.type}
         self.source: str = self._kernel.source
 
     @property
@@ -308,8 +317,10 @@ class CompiledKernel:
     def __call__(self, *operands: Any, **named: Any) -> SparseTensor | Array | Any:
         """Compute the result from the operands, given by position or by name."""
         try:
-            storages, has_array = self._arguments(operands, named)
-            held = dict(zip(self.operands, storages, strict=True))
+            storages, has_array = self._arguments(operands, named, self._called_with)
+            old = storages[len(self.operands) :]  # what += adds to
+            held = dict(zip(self.operands, storages, strict=False))
+            storages = storages[: len(self.operands)]
             found = execution.looked_up(self._assignment, held)
             # The kernel assumes that a quotient is sparse. If a divisor holds a zero, it is not, and the format of the
             # result is inferred again unless the user gave one.
@@ -317,7 +328,7 @@ class CompiledKernel:
             planned = self._plan_for(found.assignment, storages, self._kernel.type.format if given else None)
             if found.refused and not (given and self._kernel.type.format.is_dense):
                 found.require_room(held, planned.target)
-            return wrap_result(SparseTensor, planned.run(storages), has_array)
+            return wrap_result(SparseTensor, planned.run(storages, *old), has_array)
         except WeftError as error:
             end_at_caller(error)
             raise
@@ -352,28 +363,33 @@ class CompiledKernel:
         >>> C.nnz
         2
         """
-        storages, _ = self._arguments(operands, named)
+        storages, _ = self._arguments(operands, named, self.operands)
         return SparseTensor(self._phases(storages).assemble(storages))
 
     @ends_at_caller
-    def compute(self, result: SparseTensor, *operands: Any, **named: Any) -> SparseTensor:
+    def compute(self, result: _Result, *operands: Any, **named: Any) -> _Result:
         """Compute new values, in place, in a result that ``assemble`` made for operands of the same structure.
+
+        A kernel with ``+=`` adds to the values that the result holds.
 
         Parameters
         ----------
-        result : SparseTensor
-            The tensor that ``assemble`` returned.
+        result : SparseTensor or ndarray
+            The tensor that ``assemble`` returned. A dense result may be an ndarray of any strides and of any dtype to
+            which NumPy writes in place.
         *operands, **named : array_like
             Operands with the same coordinates, shapes and formats as those that ``assemble`` was given; the values may
             differ. Operands that share their index arrays with those are recognized at once. Others are compared.
 
         Returns
         -------
-        SparseTensor
+        SparseTensor or ndarray
             ``result``.
 
         Raises
         ------
+        FormatError, ShapeError, DTypeError
+            When ``result`` cannot hold the values, or is read-only.
         StorageError
             When an operand has another structure, or ``assemble`` of this expression did not make ``result``.
 
@@ -387,13 +403,42 @@ class CompiledKernel:
         array([[0., 0., 3.],
                [6., 0., 0.]])
         """
-        storages, _ = self._arguments(operands, named)
-        if not isinstance(result, StorageHolder):
+        storages, _ = self._arguments(operands, named, self.operands)
+        phases = self._phases(storages)
+        if isinstance(result, np.ndarray):
+            self._into_array(result, phases, storages)
+        elif isinstance(result, StorageHolder):
+            held = storage_of(result)
+            phases.compute(held, _apart(storages, held.vals))
+        else:
             raise FormatError(
-                f"compute fills the tensor that assemble returned, not an object of type {type(result).__name__}"
+                f"compute fills the tensor that assemble returned, or an ndarray, not an object of type "
+                f"{type(result).__name__}"
             )
-        self._phases(storages).compute(storage_of(result), storages)
         return result
+
+    def _into_array(self, array: np.ndarray, phases: Any, storages: tuple[Storage, ...]) -> None:
+        """Compute into an ndarray of any strides, by NumPy's rules for results that are written in place."""
+        type, held = self._kernel.type, storage_of(array)
+        if not type.format.is_dense:
+            raise FormatError(
+                f"compute of {self._text} fills a tensor in {type.format}, not an ndarray; pass what assemble returned"
+            )
+        if array.shape != (shape := phases.shape(storages)):
+            raise ShapeError(f"compute of {self._text} fills an array of shape {shape}, not one of {array.shape}")
+        if not np.can_cast(type.dtype, array.dtype, "same_kind"):
+            raise DTypeError(f"compute of {self._text} makes {type.dtype}, which an array of {array.dtype} cannot hold")
+        if not array.flags.writeable:
+            raise FormatError("compute cannot fill the result, which is read-only; pass a copy()")
+        if held.type == type and np.may_share_memory(held.vals, array):
+            phases.compute(held, _apart(storages, held.vals))
+            return
+        # An array of another dtype, order or stride is written afterwards.
+        made = phases.compute(phases.assemble(storages), storages).to_dense_array()
+        if self._assignment.op is None:
+            np.copyto(array, made, casting="same_kind")
+        else:
+            OPERATORS[self._assignment.op].ufunc(array, made, out=array, casting="same_kind")
 
     def _plan_for(self, assignment: Assignment, storages: tuple[Storage, ...], format: Format | None) -> Any:
         # Operands may differ from the compiled types in index dtypes and fill values. Each case has a cached plan.
@@ -428,24 +473,20 @@ class CompiledKernel:
             )
         return phases
 
-    def _arguments(self, operands: tuple[Any, ...], named: Mapping[str, Any]) -> tuple[tuple[Storage, ...], bool]:
+    def _arguments(
+        self, operands: tuple[Any, ...], named: Mapping[str, Any], names: tuple[str, ...]
+    ) -> tuple[tuple[Storage, ...], bool]:
         # Unknown names come first, since their message suggests the right one.
-        given = dict(zip(self.operands, operands, strict=False))
-        check_names(self._text, [*given, *named], self.operands)
-        if (
-            any(name in given for name in named)
-            or len(operands) > len(self.operands)
-            or len(given) + len(named) != len(self.operands)
-        ):
+        given = dict(zip(names, operands, strict=False))
+        check_names(self._text, [*given, *named], names)
+        if any(name in given for name in named) or len(operands) > len(names) or len(given) + len(named) != len(names):
             listed = ", ".join([f"{len(operands)} by position"] * bool(operands) + list(named)) or "none"
-            raise NotationError(
-                f"{self._text} takes the operands {', '.join(self.operands)}, each once; given: {listed}"
-            )
+            raise NotationError(f"{self._text} takes the operands {', '.join(names)}, each once; given: {listed}")
         given.update(named)
         # Each operand is brought to the dtype and the format for which the kernel was compiled.
         storages, has_array = [], False
-        for name in self.operands:
-            operand, type = as_operand(given[name]), self._types[name]
+        for name in names:
+            operand, type = as_operand(given[name]), self._all_types[name]
             if operand is None:
                 raise DTypeError(
                     f"operand {name} is of type {type_name(given[name])}; weft takes tensors, arrays and numbers"
@@ -455,6 +496,11 @@ class CompiledKernel:
             if len(storage.shape) != type.format.order:
                 raise ShapeError(f"{name} has {len(storage.shape)} axes instead of {type.format.order} in {self._text}")
             if storage.type.dtype != type.dtype:
+                if not np.can_cast(storage.type.dtype, type.dtype, "same_kind"):
+                    raise DTypeError(
+                        f"{name} is {storage.type.dtype}, which {type.dtype} cannot hold; {self._text} was compiled "
+                        f"for {type.dtype}: compile it with dtypes={{{name!r}: {storage.type.dtype!r}}}"
+                    )
                 storage = execution.in_dtype(storage, np.dtype(type.dtype))
             storages.append(foreign_tensors.convert(storage, type.format))
         return tuple(storages), has_array
@@ -463,6 +509,13 @@ class CompiledKernel:
         types = {**self._types, self._assignment.target.tensor: self._kernel.type}
         listed = ", ".join(f"{name}: {type.format} {type.dtype}" for name, type in types.items())
         return f"<kernel {self._text}; {listed}>"
+
+
+def _apart(storages: tuple[Storage, ...], vals: np.ndarray) -> tuple[Storage, ...]:
+    """Return the operands, with copies of the values that lie in memory which is written."""
+    return tuple(
+        [s.with_values(s.vals.copy(), s.type.fill) if np.may_share_memory(s.vals, vals) else s for s in storages]
+    )
 
 
 def type_name(obj: Any) -> str:

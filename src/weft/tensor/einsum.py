@@ -16,7 +16,14 @@ from ..config import config
 from ..dtypes import value_dtype
 from ..errors import DTypeError, NotationError, ShapeError, WeftError
 from ..formats import Format, FormatLike, TensorType, parse_format
-from ..index_notation import Einsum, explicit_sums, parse, parse_einsum, result_dtype, use_computation_dtype
+from ..index_notation import (
+    Einsum,
+    explicit_sums,
+    parse,
+    parse_einsum,
+    result_dtype,
+    use_computation_dtype,
+)
 from ..index_notation.nodes import Assignment, Reduce
 from ..index_notation.operator_table import REDUCTIONS
 from ..operations.operands import Operand, as_operand, is_scalar, scalar_storage
@@ -67,7 +74,7 @@ def evaluate(text: str, /, *, format: FormatLike | None = None, dtype: DTypeLike
     text : str
         The expression, such as ``"y(i) = A(i,j)*x(j) + b*z(i)"``. Variables that are not on the left-hand side are
         summed over. With ``+=`` the result is the sum of the expression and the operand on the left-hand side, which
-        does not change.
+        may have any format and dtype, and does not change.
     format : str or Format, optional
         The format of the result; by default it is inferred from the operands.
     dtype : dtype, optional
@@ -440,7 +447,8 @@ def compile(
     text : str
         The expression.
     dtypes : mapping, optional
-        Value dtypes by the names of tensors; float64 for tensors that are not named.
+        Value dtypes by the names of tensors. Operands that are not named are float64. The dtype of the result is
+        inferred if it is not named.
     schedule : callable, optional
         A function that changes the automatic schedule. It takes the loops, and returns them after ``reorder``,
         ``precompute``, ``split`` and ``parallelize``.
@@ -475,15 +483,16 @@ def _types(
     found = orders(assignment)
     for names in (formats, dtypes):
         check_names(text, names, found, ("dtypes", "schedule"), "tensor")
-    types = {}
-    for name, order in found.items():
-        if name == assignment.target.tensor and name not in formats:
-            continue  # the type of the result is inferred
-        format = parse_format(formats[name], order) if name in formats else Format.dense(order)
-        types[name] = TensorType.of(value_dtype(dtypes.get(name, np.float64)).name, format)
+    # Operands come first, since what is not said of the result follows from them.
+    types: dict[str, TensorType] = {}
     result = assignment.target.tensor
-    if result in dtypes and result not in types:
-        types[result] = execution.target_type(assignment, types, None, value_dtype(dtypes[result]).name)
+    for name, order in found.items():
+        format = parse_format(formats[name], order) if name in formats else None
+        dtype = value_dtype(dtypes[name]).name if name in dtypes else None
+        if name != result:
+            types[name] = TensorType.of(dtype or "float64", format or Format.dense(order))
+        elif name in formats or name in dtypes:
+            types[name] = execution.target_type(assignment, types, format, dtype)
     return types
 
 
@@ -569,10 +578,15 @@ def explain(*operands: Any, stages: bool | str | Iterable[str] = False, **named:
         notation, given = _parsed_einsum(operands)
         assignment, found = notation.assignment, _adopted(dict(zip(notation.names, given, strict=True)), weak=False)
     wanted = None if dtype is None else value_dtype(dtype).name
-    looked = execution.looked_up(assignment, {name: operand.storage for name, operand in found.items()}, wanted)
+    held = {name: operand.storage for name, operand in found.items()}
+    result_format = _format_of(assignment, format)
+    if assignment.op is not None:
+        assignment, old = execution.accumulation(assignment, held, result_format, wanted)
+        result_format = result_format if old is None else old.format
+    execution.require_operands(assignment, held)
+    looked = execution.looked_up(assignment, held, wanted)
     storages = tuple([found[name].storage for name in operand_names(assignment)])
     types = tuple([storage.type for storage in storages])
-    result_format = _format_of(assignment, format)
     plan, taken = execution.plan_for(looked.assignment, types, format=result_format, dtype=wanted).chosen(storages)
     if picture:
         return drawn(plan, stages)
