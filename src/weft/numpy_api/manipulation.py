@@ -506,7 +506,7 @@ def roll(x: Any, /, shift: int | Sequence[int], axis: int | Sequence[int] | None
             rows[a] = np.where(rows[a] >= n - s, shifted(rows[a], s - n, n), shifted(rows[a], s, n))
         return rows
 
-    return _moved(storage, turn, storage.shape) if moved else SparseTensor(storage)
+    return _moved(storage, turn, storage.shape) if moved else SparseTensor(storage).copy()
 
 
 def _moved(storage: Storage, move: Any, shape: tuple[int, ...]) -> SparseTensor:
@@ -669,6 +669,8 @@ def tile(x: Any, repetitions: int | Sequence[int], /) -> SparseTensor:
         storage = storage_of(expand_dims(x, tuple(range(more))))
     # NumPy aligns the numbers of repetitions with the last axes.
     times = (1,) * -more + times if more < 0 else times
+    if all(count == 1 for count in times):
+        return SparseTensor(storage).copy()
     for axis, count in enumerate(times):
         if count != 1:
             n = storage.shape[axis]

@@ -459,7 +459,7 @@ def apply_unary(op: str, storage: Storage) -> Storage:
         values = storage.vals
         found = plan.run((Storage(values.shape, vector_type, (), values),)).vals
         return _pruned_answers(op, Storage(storage.shape, type, storage.arrays, found))
-    args, linear = (Access("A", ("i",)),), op == "negative"
+    args, linear = (Access("A", ("i",)),), op in ("negative", "positive")
     result = _map(op, storage, args, (), linear, False)
     if _keeps_structure(storage, linear):
         vector_type = tensor_type(storage.type.dtype, _FLAT)

@@ -329,7 +329,7 @@ class Operators(StorageHolder):
         return unary("negative", self)  # type: ignore[no-any-return]
 
     def __pos__(self) -> SparseTensor:
-        return self  # type: ignore[return-value]
+        return unary("positive", self)  # type: ignore[no-any-return]
 
     def __abs__(self) -> SparseTensor:
         return unary("absolute", self)  # type: ignore[no-any-return]

@@ -604,8 +604,8 @@ class SparseTensor(Dispatch, LazyMethods):
         return SparseTensor(new).called(self._named)
 
     def __copy__(self) -> SparseTensor:
-        """Return a tensor with the same arrays, which need no check."""
-        return SparseTensor(self._storage).called(self._named)
+        """Return a tensor that shares no memory with this one, as NumPy does; its arrays need no check."""
+        return self.copy()
 
     def __deepcopy__(self, memo: Any) -> SparseTensor:
         """Return a tensor that shares no memory with this one; its arrays need no check."""
