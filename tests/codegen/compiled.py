@@ -2,23 +2,26 @@
 
 import subprocess
 import tempfile
+from functools import cache
 from pathlib import Path
 
 import cffi
 import numpy as np
 
-from weft.codegen import STRUCT, declaration, symbol
+from weft.codegen import POINTERS, STRUCT, declaration, symbol
 from weft.compiler import generate
 from weft.config import config
 from weft.ir.verify import verify
+from weft.runtime._ffi import ffi as runtime_ffi
+from weft.runtime.loader import open_all, thread_pool
 
 FLAGS = ("-O1", "-fwrapv", "-std=gnu11", "-Wall", "-Wextra", "-Werror", "-shared", "-fPIC")
 FFI = cffi.FFI()
 FFI.cdef(STRUCT)
 
 
-def build(text, flags=("-fopenmp",), declarations=""):
-    """Compile C text that must raise no warning; the loaded library."""
+def build(text, flags=("-fopenmp-simd",), declarations=""):
+    """Compile C text that must raise no warning; the loaded library, with the pool of threads."""
     with tempfile.TemporaryDirectory() as folder:
         source, library = Path(folder) / "module.c", Path(folder) / "module.so"
         source.write_text(text, encoding="utf-8")
@@ -26,11 +29,22 @@ def build(text, flags=("-fopenmp",), declarations=""):
         done = subprocess.run(command, capture_output=True, text=True)
         assert done.returncode == 0, f"{done.stderr}\n{text}"
         ffi = cffi.FFI()
-        ffi.cdef(f"{STRUCT}{declarations}")
-        return ffi, ffi.dlopen(str(library))
+        pointers = [name for name in POINTERS if f"(*{name})(" in text]
+        ffi.cdef(f"{STRUCT}{declarations}" + "".join(f"extern void *{name};" for name in pointers))
+        opened = ffi.dlopen(str(library))
+        for name in pointers:
+            setattr(opened, name, ffi.cast("void *", pool_function(POINTERS[name])))
+        return ffi, opened
 
 
-def module(*functions, flags=("-fopenmp",)):
+@cache
+def pool_function(name):
+    """Address of a function of the pool."""
+    (library,) = open_all([thread_pool()])
+    return int(runtime_ffi.cast("uintptr_t", library.address(name)))
+
+
+def module(*functions, flags=("-fopenmp-simd",)):
     """Verify, print, compile and load functions: a dict of Python functions over tensors."""
     for function in functions:
         verify(function)

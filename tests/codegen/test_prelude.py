@@ -84,7 +84,7 @@ def functions():
         with np.errstate(all="ignore"):
             result = ufunc(a, b) if arity == 2 else ufunc(a)
         built.append(kernel(f"weft_{name}_{ty}", ty, arity, result.dtype.name))
-    return module(*built, flags=("-fopenmp", "-ffp-contract=off"))
+    return module(*built, flags=("-fopenmp-simd", "-ffp-contract=off"))
 
 
 def test_every_called_operator_is_there():

@@ -151,4 +151,4 @@ def test_c_without_warnings(flags):
     """On machines that have such vectors, and on others."""
     for dtype in ("float64", "float32"):
         text = "y(i) = " + " + ".join(f"{name}(x(i))" for name in ONE) + " + power(x(i), x(i))"
-        build(generate([flat(text, dtype, "x")], config.code), ("-fopenmp", *flags))
+        build(generate([flat(text, dtype, "x")], config.code), ("-fopenmp-simd", *flags))

@@ -81,7 +81,7 @@ else:
 while x < y:
   weft_f(x, a)
 parallel threads(2):
-  for z in 0 .. y schedule(dynamic, 1):
+  for z in 0 .. y:
     a[z] = f
 free a
 """

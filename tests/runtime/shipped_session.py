@@ -16,6 +16,7 @@ import numpy as np
 import weft
 from weft.runtime import shipped
 from weft.runtime.levels import machine_level
+from weft.runtime.loader import thread_pool
 from weft.shipping import Recorder
 from weft.shipping.build import Builder
 from weft.shipping.record import Missing
@@ -41,6 +42,7 @@ def build(directory: str) -> None:
                 break
             except Missing:
                 recorder.libraries |= builder.libraries(recorder.missing)
+    builder.support([thread_pool()])
     path = Path(directory) / f"{level}.so"
     builder.link(str(path))
     with path.open("ab") as file:

@@ -1,7 +1,4 @@
 import multiprocessing
-import os
-import subprocess
-import sys
 import threading
 import time
 import warnings
@@ -10,26 +7,44 @@ import numpy as np
 import pytest
 from tiny_kernels import PRELUDE
 
+from weft.codegen.prelude import INCLUDES, prelude_text
 from weft.config import config
-from weft.runtime import for_work, get_num_threads, set_num_threads, tensor_struct, threads
+from weft.runtime import for_work, get_num_threads, set_num_threads, tensor_struct
 from weft.runtime.loader import load
 from weft.runtime.structs import NULL
 
 PARALLEL = (
-    PRELUDE
+    INCLUDES
+    + PRELUDE
+    + prelude_text(["weft_thread", "weft_parallel"])
     + """
-int64_t weft_sum(weft_tensor *A, int64_t *counts, int64_t threads) {
-  const int64_t *values = A->vals;
-  int64_t total = 0;
-  #pragma omp parallel for schedule(dynamic, 64) reduction(+ : total) num_threads(threads) if (threads > 1)
-  for (int64_t i = 0; i < A->dimensions[0]; i++) total += values[i];
-  return total;
+#include <unistd.h>
+struct team { int64_t total, meeting, numbers; const int64_t *values; };
+static int64_t add(void *shared, int64_t *next, int64_t end) {
+  struct team *team = shared;
+  for (int64_t i; (i = weft_take(next)) < end;) __atomic_fetch_add(&team->total, team->values[i], __ATOMIC_RELAXED);
+  return 0;
 }
+/* Each iteration waits until all have been taken, each by another thread. */
+static int64_t meet(void *shared, int64_t *next, int64_t end) {
+  struct team *team = shared;
+  for (int64_t i; (i = weft_take(next)) < end;) {
+    __atomic_fetch_add(&team->numbers, INT64_C(1) << (8 * weft_thread()), __ATOMIC_RELAXED);
+    __atomic_fetch_add(&team->meeting, 1, __ATOMIC_RELAXED);
+    for (int k = 0; k < 20000 && __atomic_load_n(&team->meeting, __ATOMIC_RELAXED) < end; k++) usleep(1000);
+  }
+  return 0;
+}
+int64_t weft_sum(weft_tensor *A, int64_t *counts, int64_t threads) {
+  struct team team = {0, 0, 0, A->vals};
+  weft_parallel(add, &team, 0, A->dimensions[0], threads, NULL, NULL);
+  return team.total;
+}
+/* How many iterations each thread of a team took, in the bytes of one number. */
 int64_t weft_team(weft_tensor *A, int64_t *counts, int64_t threads) {
-  int64_t size = 0;
-  #pragma omp parallel reduction(+ : size) num_threads(threads)
-  size += 1;
-  return size;
+  struct team team = {0};
+  weft_parallel(meet, &team, 0, threads, threads, NULL, NULL);
+  return team.numbers;
 }
 """
 )
@@ -43,9 +58,7 @@ int64_t weft_sleep(weft_tensor *A, int64_t *counts, int64_t threads) { usleep(20
 
 
 @pytest.fixture(autouse=True)
-def clean(monkeypatch):
-    monkeypatch.setattr(threads, "_single", False)
-    monkeypatch.setattr(threads, "_team_started", False)
+def clean():
     with config.override(num_threads=2, parallel_threshold=100):
         yield
 
@@ -67,16 +80,18 @@ def test_set_and_get():
 
 def test_small_work_stays_on_one_thread():
     assert (for_work(99), for_work(100)) == (1, 2)
-    assert total(99) == (499500, 1)
-    assert total(100) == (499500, 2)
+    assert total(99) == (499500, 0x1)
+    assert total(100) == (499500, 0x101)
+    with config.override(num_threads=5):
+        assert total(100) == (499500, 0x101010101)
 
 
 def child(queue):
     queue.put((get_num_threads(), for_work(10**9), total(10**9)))
 
 
-def test_fork_after_a_parallel_kernel_does_not_hang():
-    assert total(1000) == (499500, 2)
+def test_a_child_has_threads_again():
+    assert total(1000) == (499500, 0x101)
     context = multiprocessing.get_context("fork")
     queue = context.SimpleQueue()
     with warnings.catch_warnings():
@@ -89,22 +104,8 @@ def test_fork_after_a_parallel_kernel_does_not_hang():
         process.kill()
     assert not hangs
     assert process.exitcode == 0
-    assert queue.get() == (1, 1, (499500, 1))
-    assert get_num_threads() == 2
-    assert total(1000) == (499500, 2)
-
-
-def test_fork_before_any_parallel_kernel_keeps_the_threads():
-    program = (
-        "import os; from weft.config import config\n"
-        "config.num_threads = 2; config.parallel_threshold = 0\n"
-        "from test_threads import total\n"
-        "pid = os.fork()\n"
-        "if pid == 0: os._exit(7 if total(5) == (499500, 2) else 1)\n"
-        "raise SystemExit(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]))\n"
-    )
-    environ = {**os.environ, "PYTHONPATH": os.pathsep.join([os.path.dirname(__file__), *sys.path])}
-    assert subprocess.run([sys.executable, "-c", program], env=environ, timeout=60).returncode == 7
+    assert queue.get() == (2, 2, (499500, 0x101))
+    assert total(1000) == (499500, 0x101)
 
 
 def test_the_gil_is_released():

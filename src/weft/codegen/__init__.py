@@ -10,18 +10,22 @@ from .abi import ASK, INTERRUPTED, OK, OUT_OF_MEMORY, STRUCT, declaration, signa
 from .c_printer import print_function
 from .names import NameMaker, mangle
 from .prelude import INCLUDES, PRELUDE, SHARED, prelude_text, required
+from .support.threads import POINTERS, pool_text
 
 __all__ = [
     "ASK",
     "INTERRUPTED",
     "OK",
     "OUT_OF_MEMORY",
+    "POINTERS",
     "STRUCT",
     "CText",
     "NameMaker",
     "declaration",
     "emit_bundle",
     "emit_library",
+    "emit_pool",
+    "is_parallel",
     "mangle",
     "print_module",
     "shared_by",
@@ -56,8 +60,8 @@ class CText(str):
 def print_module(functions: Sequence[Function], *, shared: bool = False) -> CText:
     """Return C text that exports one kernel for each function, called ``abi.symbol(function.name)``.
 
-    The text compiles with ``cc -O3 -march=... -ffp-contract=off -fopenmp -fwrapv -std=gnu11 -shared -fPIC``, linked
-    with ``-lm``. Without ``-fopenmp`` the results are the same, on one thread.
+    The text compiles with ``cc -O3 -march=... -ffp-contract=off -fopenmp-simd -fwrapv -std=gnu11 -shared -fPIC``,
+    linked with ``-lm``. The kernels run on one thread until their pointers to a pool of threads are set.
 
     Parameters
     ----------
@@ -97,6 +101,17 @@ def shared_by(source: str) -> list[str]:
     return [name for name in SHARED if f"(*{name})(" in source]
 
 
+def is_parallel(source: str) -> bool:
+    """Return whether kernels of a C text have loops that threads share, for which the process needs a pool of threads.
+
+    Parameters
+    ----------
+    source : str
+        The C text of the library.
+    """
+    return "weft_parallel(" in source
+
+
 def _file(functions: Sequence[tuple[Function, str]], shared: bool = False) -> str:
     """Return the C text of a file with functions, each given with the suffix of its names, and all that they need."""
     printed = [print_function(function, end) for function, end in functions]
@@ -124,3 +139,8 @@ def emit_library(names: Iterable[str]) -> CText:
             text = re.sub(rf"^static (inline )?(?=[^\n]*\b{name}\()", "", text, count=1, flags=re.MULTILINE)
         parts.append(text)
     return CText.of("\n".join(parts), exported=exported)
+
+
+def emit_pool() -> CText:
+    """Return C text of a complete file that exports the functions of the pool of threads."""
+    return CText.of(f"#define _GNU_SOURCE\n{INCLUDES}\n{pool_text()}", exported=tuple(POINTERS.values()))

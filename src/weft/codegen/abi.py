@@ -14,13 +14,14 @@ from collections.abc import Iterator
 from ..ir import Function, Param, Var
 from .names import NameMaker, mangle
 from .prelude import PRELUDE
+from .support.threads import POINTERS
 
 __all__ = [
     "ASK", "COUNTS", "INTERRUPTED", "OK", "OUT_OF_MEMORY", "STRUCT", "THREADS", "VERSION", "declaration", "parameters",
     "signature", "suffix", "symbol", "unpacked",
 ]  # fmt: skip
 
-VERSION = "4"
+VERSION = "5"
 """Version of the interface between Python and generated C. Kernels of another version are not found."""
 
 OK = 0
@@ -79,7 +80,7 @@ def symbol(name: str) -> str:
     """
     # Kernels must not have the names of support functions.
     text = f"weft_{mangle(name)}"
-    return f"{text}_" if text in PRELUDE or text in ("weft_tensor", ASK) else text
+    return f"{text}_" if text in PRELUDE or text in ("weft_tensor", ASK) or text in POINTERS else text
 
 
 def suffix(text: str) -> str:

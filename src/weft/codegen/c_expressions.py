@@ -48,10 +48,14 @@ class Expressions:
 
     def call(self, name: str, *args: str) -> str:
         """Return the C text of a call of the function ``name``, and add the function to ``calls``."""
+        return f"{self.use(name)}({', '.join(args)})"
+
+    def use(self, name: str) -> str:
+        """Return the name of a function, and add it to ``calls``."""
         if name.startswith("weft_") and name not in PRELUDE:
             raise LoweringError(f"the prelude has no function {name}")
         self.calls[name] = None
-        return f"{name}({', '.join(args)})"
+        return name
 
     def strong(self, expr: Expr) -> tuple[str, int]:
         """Return the C text of ``expr``, and its binding strength."""

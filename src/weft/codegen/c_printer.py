@@ -1,13 +1,12 @@
 """Printing of functions of the IR as C.
 
 Each function of the IR becomes an exported C function, which unpacks the tensors, and a static one with the loops. A
-parallel region becomes a static function of its own, which each thread calls. The ``omp for`` of this function is
-orphaned: it binds to the region that calls the function, and the text is right without OpenMP too. The pointers stay
-``restrict`` in this way, while they would not in a region that the compiler outlines.
+parallel region becomes a static function of its own, which each thread calls with the variables that all of them
+share, and which takes iterations until none is left. The pointers stay ``restrict``, since they are parameters.
 
 Scratch pointers are declared as NULL at the top of their function and freed at its end, under the label ``done``. A
 failed allocation jumps to this label, and so does a poll of a function that was told to stop. In a parallel region they
-jump to the loop instead, whose work the thread then skips, since each thread must reach the loop.
+jump to the loop instead, of which the thread then takes no more iterations.
 """
 
 from __future__ import annotations
@@ -45,12 +44,15 @@ from ..ir import (
 )
 from ..ir.traversal import assigned_names, children, statements
 from ..ir.types import is_complex, is_pointer
+from ..records import replace
 from . import abi
 from .c_expressions import Expressions
 from .names import NameMaker
 from .types import type_name
 
 __all__ = ["CFunction", "print_function"]
+
+_TAKEN = ("int64_t *weft_next", "int64_t weft_end")  # the iteration that a thread takes next, and the end
 
 
 class CFunction:
@@ -128,12 +130,12 @@ class CFunction:
         head = ", ".join([*(f"weft_tensor *{t}" for t in tensors), "int64_t *counts", "int64_t threads"])
         codes = f"{abi.OK}; {abi.OUT_OF_MEMORY} if there is no memory; {abi.INTERRUPTED} if told to stop"
         lines = [f"  (void){name};" for name in unused]
-        lines.append(_fill("  return ", loops, args, ";"))
+        lines.append(_fill("  return ", f"{loops}(", args, ");"))
         return "\n".join(
             [
                 *self.parts,
                 "/* The loops, on the arrays of the tensors. */",
-                _fill("static int64_t ", loops, params or ["void"], " {"),
+                _fill("static int64_t ", f"{loops}(", params or ["void"], ") {"),
                 *body,
                 "}",
                 "",
@@ -197,39 +199,44 @@ class CFunction:
 
     def _parallel(self, s: Parallel, pad: str) -> list[str]:
         self.regions += 1
-        name = f"{self.symbol}_thread{self.regions}"
-        # The number of threads is evaluated by the caller, so that it is no argument of the region.
-        region = Parallel(Const(1), s.prologue, s.loop, s.epilogue)
-        shared = list(free_variables(region).values())
+        number = self.regions
+        # The caller evaluates the number of threads and the bounds, so that they are no arguments of the region.
+        loop = replace(s.loop, start=Const(0), stop=Const(0))
+        shared = list(free_variables(Parallel(Const(1), s.prologue, loop, s.epilogue)).values())
         inside = self._body(s.prologue, s.loop, s.epilogue, region=s)
         # A pointer that comes from another one excludes ``restrict`` for all of them.
         derived = self._derived(shared)
         params = [self._parameter(v, self._writable(v), not derived) for v in shared]
-        head = _fill("static int64_t ", name, params or ["void"], " {")
+        head = _fill("static int64_t ", f"{self.symbol}_thread{number}(", [*_TAKEN, *params], ") {")
         self.parts.append("\n".join(["/* The share of one thread. */", head, *inside, "}", ""]))
-        # The least binding strengths are those of a cast and of the left side of a comparison.
-        threads = self.text_of(s.threads, 14)
-        test = self.text_of(s.threads, 12)
-        call = _fill(f"{pad}weft_status |= ", name, [self.names.name(v.name) for v in shared], ";")
-        return [
-            f"#pragma omp parallel num_threads((int){threads}) if({test} > 1) reduction(|:weft_status)",
-            call,
-            pad + self._leave(),
-        ]
+        names = [self.names.name(v.name) for v in shared]
+        members = [f"  {self._parameter(v, self._writable(v), False)};" for v in shared]
+        self.parts.append(_entrance(self.symbol, number, names, members))
+        # A caller that waits for others goes on asking whether to stop.
+        watch = next((name for v, name in zip(shared, names, strict=True) if v.name in self.watches), None)
+        asks = ("NULL", "NULL") if watch is None else (self.expressions.use("weft_poll"), watch)
+        variables, pointer = [], "NULL"
+        if names:
+            variables = [_fill(f"{pad}struct {self.symbol}_shared{number} weft_shared{number} = ", "{", names, "};")]
+            pointer = f"&weft_shared{number}"
+        numbers = (self.text_of(s.loop.start), self.text_of(s.loop.stop), self.text_of(s.threads))
+        args = [f"{self.symbol}_enter{number}", pointer, *numbers, *asks]
+        call = _fill(f"{pad}weft_status |= ", f"{self.expressions.use('weft_parallel')}(", args, ");")
+        return [*variables, call, pad + self._leave()]
 
     def _leave(self) -> str:
         return f"if (weft_status != {abi.OK}) goto {self.escape};"
 
     def _region(self, s: Parallel) -> list[str]:
-        # A thread that fails in the prologue still reaches the loop, and skips the iterations that are its share.
+        # A thread that fails in the prologue takes no iteration.
         lines = self._stmt(s.prologue, 1)
         if _may_leave(s.prologue):
             lines.append("ready:;")
-        lines.append(f"#pragma omp for schedule({s.schedule})")
-        lines.append(self._loop_head(s.loop, "  ", single=True))
+        name, unless = self.names.name(s.loop.var.name), f"weft_status == {abi.OK} && " if self.can_fail else ""
+        take = self.expressions.call("weft_take", "weft_next")
+        lines.append(f"  for (int64_t {name}; {unless}({name} = {take}) < weft_end;) {{")
         if self.can_fail:
-            lines.append(f"    if (weft_status != {abi.OK}) continue;")
-            self.escape = "next"  # a failure ends the iteration; the test above skips those that are left
+            self.escape = "next"  # a failure ends the iteration, and then the loop
         lines += self._chunk(s.loop.body) or self._stmt(s.loop.body, 2)
         if any("goto next;" in line for line in lines):
             lines.append("  next:;")
@@ -245,8 +252,8 @@ class CFunction:
     def _chunk(self, body: Stmt) -> list[str] | None:
         """Return the call of a separate C function for an iteration of a parallel loop, or None.
 
-        The result is None if the iteration allocates memory, returns, or assigns variables of the thread. A loop with
-        calls of the OpenMP runtime takes so many registers that too few are left for the loops inside it.
+        The result is None if the iteration allocates memory, returns, or assigns variables of the thread. The loop that
+        takes iterations needs so many registers that too few would be left for the loops inside it.
         """
         shared = free_variables(body)
         if any(isinstance(n, Allocate | Return) for n in statements(body)) or assigned_names(body) & shared.keys():
@@ -256,10 +263,12 @@ class CFunction:
         params = [self._parameter(v, self._writable(v), not derived) for v in shared.values()]
         leaves = _may_leave(body)
         kind = f"static __attribute__((noinline)) {'int64_t' if leaves else 'void'} "
-        head = _fill(kind, name, params or ["void"], " {")
+        head = _fill(kind, f"{name}(", params or ["void"], ") {")
         lines = self._body(body) if leaves else self._stmt(body, 1)
         self.parts.append("\n".join(["/* One iteration of the loop that threads share. */", head, *lines, "}", ""]))
-        return [_fill("    weft_status = " if leaves else "    ", name, [self.names.name(v) for v in shared], ";")]
+        return [
+            _fill("    weft_status = " if leaves else "    ", f"{name}(", [self.names.name(v) for v in shared], ");")
+        ]
 
     def _writable(self, var: Var) -> bool:
         # Parameters say themselves whether they are written.
@@ -364,7 +373,7 @@ class CFunction:
     def _loop_head(self, loop: For, pad: str, single: bool) -> str:
         """Return the head of a loop.
 
-        If ``single``, the head has the form that OpenMP requires, whose end the directive evaluates once.
+        If ``single``, the head has the form that ``omp simd`` requires, whose end the directive evaluates once.
         """
         name, stop = self.names.name(loop.var.name), self.text_of(loop.stop)
         head = f"{pad}for ({type_name(loop.var.ty)} {name} = {self.text_of(loop.start)}"
@@ -418,9 +427,21 @@ def _pointers(expr: Expr) -> set[str]:
     return {n.name for n in walk(expr) if isinstance(n, Var) and is_pointer(n.ty)} if is_pointer(expr.ty) else set()
 
 
+def _entrance(symbol: str, number: int, names: list[str], members: list[str]) -> str:
+    """Return the struct of the variables that threads share, and the function that unpacks it for one thread."""
+    lines = [f"static int64_t {symbol}_enter{number}(void *weft_shared, {', '.join(_TAKEN)}) {{"]
+    if names:
+        struct = f"struct {symbol}_shared{number}"
+        lines = [f"{struct} {{", *members, "};", *lines, f"  const {struct} *weft_all = weft_shared;"]
+    else:
+        lines.append("  (void)weft_shared;")
+    args = ["weft_next", "weft_end", *(f"weft_all->{name}" for name in names)]
+    return "\n".join([*lines, _fill("  return ", f"{symbol}_thread{number}(", args, ");"), "}", ""])
+
+
 def _fill(start: str, name: str, args: list[str], end: str, width: int = 100) -> str:
-    """Return a call or the head of a function, broken into lines after commas."""
-    line, lines = f"{start}{name}(", []
+    """Return a call, the head of a function, or a struct, broken into lines after commas."""
+    line, lines = f"{start}{name}", []
     indent = " " * (len(start) - len(start.lstrip(" ")) + 4)
     for position, arg in enumerate(args):
         piece = arg + (", " if position < len(args) - 1 else "")
@@ -428,7 +449,7 @@ def _fill(start: str, name: str, args: list[str], end: str, width: int = 100) ->
             lines.append(line.rstrip(" "))
             line = indent
         line += piece
-    return "\n".join([*lines, f"{line}){end}"])
+    return "\n".join([*lines, f"{line}{end}"])
 
 
 def print_function(function: Function, suffix: str = "") -> CFunction:

@@ -202,15 +202,14 @@ class For(Stmt):
 class Parallel(Stmt):
     """A parallel region: each thread runs ``prologue``, some of the iterations of ``loop``, and ``epilogue``.
 
-    ``threads`` is the number of threads, an int64 expression. One thread runs serially, without a team of threads.
-    ``schedule`` is the schedule clause of OpenMP, such as ``dynamic, 1``.
+    ``threads`` is the largest number of threads, an int64 expression. Threads take iterations in order, one by one, and
+    any of them may take any number, even all. The bounds of the loop are evaluated once, before the prologue.
     """
 
     threads: Expr
     prologue: Stmt
     loop: For
     epilogue: Stmt
-    schedule: str = "dynamic, 1"
 
 
 @record

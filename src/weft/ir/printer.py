@@ -107,10 +107,10 @@ def _body(stmt: Stmt, depth: int) -> list[tuple[int, str]]:
     return _lines(stmt, depth + 1) or [(depth + 1, "pass")]
 
 
-def _loop(loop: For, depth: int, note: str = "") -> list[tuple[int, str]]:
+def _loop(loop: For, depth: int) -> list[tuple[int, str]]:
+    note = " unroll" if loop.unroll else ""
     if loop.simd is not None:
-        note += f" simd({', '.join(f'{op}: {name}' for op, name in loop.simd)})"
-    note += " unroll" if loop.unroll else ""
+        note = f" simd({', '.join(f'{op}: {name}' for op, name in loop.simd)}){note}"
     head = f"for {loop.var.name} in {expression_text(loop.start)} .. {expression_text(loop.stop)}{note}:"
     return [(depth, head), *_body(loop.body, depth)]
 
@@ -131,10 +131,10 @@ def _lines(stmt: Stmt, depth: int) -> list[tuple[int, str]]:
             return [(depth, f"while {expression_text(cond)}:"), *_body(body, depth)]
         case For():
             return _loop(stmt, depth)
-        case Parallel(threads, prologue, loop, epilogue, schedule):
+        case Parallel(threads, prologue, loop, epilogue):
             head = f"parallel threads({expression_text(threads)}):"
-            shared = _loop(loop, depth + 1, f" schedule({schedule})")
-            return [(depth, head), *_lines(prologue, depth + 1), *shared, *_lines(epilogue, depth + 1)]
+            parts = [*_lines(prologue, depth + 1), *_loop(loop, depth + 1), *_lines(epilogue, depth + 1)]
+            return [(depth, head), *parts]
         case Comment(text):
             return [(depth, f"# {line}") for line in text.splitlines()]
     return [(depth, _line(stmt))]

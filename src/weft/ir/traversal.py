@@ -78,7 +78,7 @@ _MAKE: dict[type, Callable[[Any, tuple[Any, ...]], Any]] = {
     If: lambda n, c: If(*c),
     While: lambda n, c: While(*c),
     For: lambda n, c: For(c[0], c[1], c[2], c[3], n.simd, n.unroll),
-    Parallel: lambda n, c: Parallel(c[0], c[1], c[2], c[3], n.schedule),
+    Parallel: lambda n, c: Parallel(c[0], c[1], c[2], c[3]),
     Allocate: lambda n, c: Allocate(c[0], c[1], n.zero),
     Array: lambda n, c: Array(c[0], n.size),
     Free: lambda n, c: Free(*c),

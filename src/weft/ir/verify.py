@@ -314,6 +314,8 @@ class _Checker:
                 self.say(f"a parallel region changes {name}, which its threads share")
         if stmt.loop.simd:
             self.say("a parallel loop with a simd reduction")
+        for bound in (stmt.loop.start, stmt.loop.stop):
+            self.want(bound, "int64", "a bound of a parallel loop:")
         # The loop and the epilogue see the declarations of the prologue.
         self.in_parallel = True
         self.scopes.append({})

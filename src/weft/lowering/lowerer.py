@@ -212,7 +212,7 @@ class Lowerer:
         ]
         body = self.forall(stmt, Environment(), bounds=(lo, hi))
         loop = ir.For(chunk, lit(0), n, block(*bounds, self.target.start(chunk), body, self.target.finish(chunk)))
-        region = ir.Parallel(THREADS, block(*self.scratch), loop, block(*self.release), self.target.schedule)
+        region = ir.Parallel(THREADS, block(*self.scratch), loop, block(*self.release))
         return block(sized, ir.Declare(n, self.chunks), region)
 
     # -- statements ---------------------------------------------------------------------------------------------

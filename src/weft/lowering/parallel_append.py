@@ -50,8 +50,6 @@ class ParallelAppendWriter(ResultWriter):
         The result.
     """
 
-    schedule = "monotonic: dynamic, 1"  # so that a chunk waits only for chunks that run already
-
     def __init__(self, owner: Lowerer, access: Access):
         super().__init__(owner, access)
         self.spares: dict[ir.Var, ir.Var] = {}

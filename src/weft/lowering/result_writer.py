@@ -47,8 +47,6 @@ class ResultWriter:
     """True if values are put at positions that the loops do not locate."""
     located = True
     """True if the loops locate positions of the result where its levels allow it."""
-    schedule = "dynamic, 1"
-    """Schedule by which chunks are handed out to threads."""
 
     def __init__(self, owner: Lowerer, access: Access):
         self.owner, self.access, self.kind = owner, access, owner.kind

@@ -12,10 +12,10 @@ from functools import lru_cache, partial
 from threading import RLock
 from typing import TYPE_CHECKING, Any
 
-from ..codegen import abi, emit_library, shared_by
+from ..codegen import POINTERS, abi, emit_library, emit_pool, is_parallel, shared_by
 from ..config import config
 from ..errors import CompilerError, NotCompiledError
-from . import cache, forks, log, shipped, toolchain
+from . import cache, forks, log, pool, shipped, toolchain
 from ._ffi import ffi
 from .objects import Library, listening, open_object
 from .together import at_once
@@ -24,7 +24,7 @@ from .wanted import Wanted, note
 if TYPE_CHECKING:
     from _thread import RLock as RLockType
 
-__all__ = ["Functions", "Wanted", "forget", "load", "open_all", "support_function"]
+__all__ = ["Functions", "Wanted", "forget", "load", "open_all", "support_function", "thread_pool"]
 
 
 class Functions:
@@ -193,10 +193,16 @@ def open_all(texts: Sequence[Wanted]) -> list[Library]:
     }
     for support in {support for needed in shared.values() for support in needed}:
         found[support] = _libraries.get(_key(support.source)) or _found(support)
+    threads = thread_pool()
+    if not pool.is_settled() and any(is_parallel(text.source) for text in texts):
+        found |= _with_threads(threads)
     missing = [text for text, library in found.items() if library is None]
     if missing:
         _may_compile(missing[0])
-        found |= zip(missing, at_once([partial(_compiled, text) for text in missing]), strict=True)
+        compiled = [partial(_pool if text is threads else _compiled, text) for text in missing]
+        found |= zip(missing, at_once(compiled), strict=True)
+    if (library := found.get(threads)) is not None:
+        pool.open_pool({pointer: library.address(name) for pointer, name in POINTERS.items()})
     # A kernel calls a support function through a pointer of the function's name.
     for text, needed in shared.items():
         for support in needed:
@@ -221,6 +227,34 @@ def support_function(name: str) -> Wanted:
         Name of the function in C.
     """
     return Wanted(emit_library([name]), (name,), f"the support function {name}")
+
+
+@lru_cache(maxsize=1)
+def thread_pool() -> Wanted:
+    """Return the text of the pool of threads."""
+    text = emit_pool()
+    return Wanted(text, text.exported, "the pool of threads")
+
+
+def _with_threads(threads: Wanted) -> dict[Wanted, Library | None]:
+    """Return the library of the pool, or None as its library if it is to be compiled; nothing if it cannot be."""
+    try:
+        library = _found(threads)
+        if library is None:
+            _may_compile(threads)
+    except NotCompiledError as error:
+        log.info("kernels run on one thread: %s", error)
+        return {}
+    return {threads: library}
+
+
+def _pool(text: Wanted) -> Library | None:
+    """Return the compiled pool of threads; None, from then on, where there are no threads."""
+    try:
+        return _compiled(text)
+    except CompilerError as error:
+        pool.give_up(str(error))
+        return None
 
 
 def _found(text: Wanted) -> Library | None:

@@ -5,10 +5,10 @@ from __future__ import annotations
 import os
 from typing import Any
 
-from ..codegen import abi
+from ..codegen import POINTERS, abi
 from ..errors import CompilerError
 from ..records import record
-from . import interrupts
+from . import interrupts, pool
 from ._ffi import ffi
 
 __all__ = ["Library", "listening", "open_object"]
@@ -78,7 +78,7 @@ def open_object(path: str) -> tuple[Any, str]:
 
 
 def listening(path: str, handle: Any) -> Library:
-    """Return a library whose long loops ask whether to stop.
+    """Return a library whose long loops ask whether to stop, and whose parallel loops reach the pool of threads.
 
     Parameters
     ----------
@@ -91,6 +91,10 @@ def listening(path: str, handle: Any) -> Library:
     address = _dlsym(handle, abi.ASK.encode())
     if address != ffi.NULL:
         ffi.cast("int64_t (**)(void)", address)[0] = interrupts.ask
+    for name in POINTERS:
+        address = _dlsym(handle, name.encode())
+        if address != ffi.NULL:
+            pool.connect(name, address)
     return Library(path, handle)
 
 

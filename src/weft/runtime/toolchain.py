@@ -1,9 +1,9 @@
 """C compiler: which compiler is used, which flags it understands, and how it is called.
 
-No compiler runs until a kernel must be compiled. Facts about a compiler (its version, and whether it links OpenMP) are
+No compiler runs until a kernel must be compiled. Facts about a compiler (its version, and which flags it refuses) are
 stored on disk under the compiler's path, size and time stamp. A process whose kernels are all in the cache therefore
-starts no other process. OpenMP and the level of instructions are not probed: if a compilation with them fails, it is
-tried again without as few of them as possible, and the flags that failed are remembered for a day. They are then tried
+starts no other process. Flags are not probed: if a compilation with all of them fails, it is tried again without as few
+of the optional ones as possible, and the flags that failed are remembered for a day. They are then tried
 in the next compilation, not before: kernels are found under the flags that they were compiled with.
 """
 
@@ -45,12 +45,13 @@ BASE_FLAGS = (
     "-fno-math-errno",
     "-ffp-contract=off",
     "-falign-loops=32",
+    "-fopenmp-simd",
 )
 SANITIZER_FLAGS = (
     "-fsanitize=address,undefined", "-fno-sanitize-recover=undefined", "-fno-omit-frame-pointer", "-g",
 )  # fmt: skip
 LEVEL = "-march=" + (machine_level() or "native")
-OPTIONAL = ("-fopenmp", LEVEL, "-falign-loops=32")  # flags that some compilers refuse
+OPTIONAL = (LEVEL, "-falign-loops=32")  # flags that some compilers refuse
 INSTALL_HINT = (
     "install one (Debian, Ubuntu: apt install gcc; Fedora: dnf install gcc; macOS: xcode-select --install; "
     "anywhere: pip install ziglang), or name one in WEFT_CC"
@@ -132,11 +133,6 @@ class Toolchain:
             self._remember()
 
     @property
-    def openmp(self) -> bool:
-        """True if kernels are linked with OpenMP, as far as is known."""
-        return "-fopenmp" not in self.refused
-
-    @property
     def zig(self) -> bool:
         """True if the compiler is zig's."""
         return any(os.path.basename(part) in ("zig", "ziglang") for part in self.command)
@@ -174,7 +170,7 @@ class Toolchain:
             The compiler failed, or took longer than ``config.compile_timeout``. The message has the command and the
             output of the compiler.
         """
-        self._run(("-x", "c", "-"), source, output, parallel="#pragma omp parallel" in source)
+        self._run(("-x", "c", "-"), source, output)
 
     def _flags(self, without: frozenset[str]) -> tuple[str, ...]:
         level = min(self.optimization, 1) if self.sanitize else self.optimization
@@ -182,20 +178,16 @@ class Toolchain:
         flags = [f"-O{level}", *machine, *(flag for flag in BASE_FLAGS if flag not in without)]
         if LEVEL in without and LEVEL != "-march=native":  # older compilers know no levels
             flags.append("-march=native")
-        flags.append("-fopenmp-simd" if "-fopenmp" in without else "-fopenmp")
         if self.sanitize:
             flags += SANITIZER_FLAGS
         elif sys.platform == "linux":
-            flags.append("-Wl,-z,defs")  # a missing library, such as OpenMP's, fails here and not at loading
+            flags.append("-Wl,-z,defs")  # a missing library fails here and not at loading
         if self.zig and not self.sanitize:
             flags.append("-fno-sanitize=undefined")  # zig has this sanitizer on by default
         return (*flags, *self.extra)
 
-    def _run(self, inputs: tuple[str, ...], text: str, output: str, *, parallel: bool) -> None:
-        """Compile without the flags that are known to be refused, and find out about the others.
-
-        Only a ``parallel`` source shows whether OpenMP is linked.
-        """
+    def _run(self, inputs: tuple[str, ...], text: str, output: str) -> None:
+        """Compile without the flags that are known to be refused, and find out about the others."""
         before = self.refused
         if not 0 <= time.time() - self._refused_at < cache.DAY:
             # What was missing may be installed by now, or the failure had another reason.
@@ -212,14 +204,15 @@ class Toolchain:
             self.refused = before
             raise CompilerError(failure + (f"\n{HEADERS_HINT}" if _NO_HEADER.search(failure) else ""))
         # A flag with which the compiler has succeeded is not doubted after a later failure.
-        used = {flag for flag in doubtful if flag != "-fopenmp" or parallel} - self.refused
+        used = set(doubtful) - self.refused
         if used or self.refused != before or any(flag in self.refused for flag in doubtful):
             self.proven |= used
             self._remember()
 
     def _attempt(self, flags: tuple[str, ...], inputs: tuple[str, ...], text: str, output: str) -> str | None:
         """Run the compiler once; return None, or a description of the failure."""
-        command = [*self.command, *flags, "-pipe", "-o", output, *inputs, "-lm"]
+        threads = ["-pthread"] if "<pthread.h>" in text else []
+        command = [*self.command, *flags, "-pipe", "-o", output, *inputs, *threads, "-lm"]
         try:
             status, out, errors = _run(command, text)
         except OSError as error:

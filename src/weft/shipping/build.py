@@ -18,7 +18,7 @@ from ..errors import CompilerError
 from ..records import replace
 from ..runtime import loader, toolchain
 from ..runtime.levels import family, machine_level
-from ..runtime.loader import Wanted, support_function
+from ..runtime.loader import Wanted, support_function, thread_pool
 from ..runtime.objects import Library, listening, open_object
 from ..runtime.shipped import footer
 from .expressions import operands
@@ -64,6 +64,17 @@ class Builder:
         self.objects |= made
         return [text for bundle in made.values() for text in bundle]
 
+    def support(self, wanted: Iterable[Wanted]) -> dict[CText, str]:
+        """Compile texts that export support functions, and return the descriptions of those that were compiled.
+
+        Parameters
+        ----------
+        wanted : iterable of Wanted
+            The texts.
+        """
+        what = {cast("CText", text.source): text.what for text in wanted}
+        return {text: what[text] for text in self.compile(what)}
+
     def link(self, output: str, objects: Iterable[Path] | None = None) -> None:
         """Link object files to a shared object.
 
@@ -76,7 +87,7 @@ class Builder:
         """
         chosen = self.objects if objects is None else objects
         # Each bundle defines the variable that tells kernels to stop. With -fcommon, the linker merges them to one.
-        self._run([*self._flags(), "-s", "-o", output, *map(str, chosen), "-lm"])
+        self._run([*self._flags(), "-s", "-o", output, *map(str, chosen), "-pthread", "-lm"])
 
     def libraries(self, texts: Sequence[CText]) -> Mapping[CText, Library]:
         """Compile texts and return the opened library of each text that was compiled.
@@ -183,10 +194,9 @@ def build(
     with tempfile.TemporaryDirectory() as scratch:
         # Only this machine's own level can run, so that its builder finds out which texts are necessary.
         first = Builder(own, scratch, deadline=deadline)
-        texts = record_all(operands(machine), first.libraries)
-        wanted = map(support_function, SHARED)  # kernels that are not shipped use these functions, too
-        shared = {cast("CText", text.source): text.what for text in wanted}
-        texts |= {text: shared[text] for text in first.compile(shared)}
+        texts = first.support([thread_pool()])  # before the deadline: kernels have threads in any case
+        texts |= record_all(operands(machine), first.libraries)
+        texts |= first.support(map(support_function, SHARED))  # kernels that are not shipped use them, too
         builders = [first, *(Builder(level, scratch, deadline=deadline) for level in others)]
         for builder in builders[1:]:
             builder.compile(texts)

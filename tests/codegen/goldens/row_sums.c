@@ -22,21 +22,28 @@ static inline void *weft_alloc(int64_t count, size_t element, bool zero) {
 /* Release memory of weft_alloc; NULL is allowed. */
 static inline void weft_free(void *memory) { __builtin_free(memory); }
 
+/* Take the next iteration of a parallel loop. */
+static inline int64_t weft_take(int64_t *next) { return __atomic_fetch_add(next, 1, __ATOMIC_RELAXED); }
+
+/* A parallel loop. Each thread calls the body once, which takes iterations until none is left. */
+typedef struct weft_region {
+  int64_t (*body)(void *shared, int64_t *next, int64_t end); /* returns a status, 0 unless it failed */
+  void *shared;                                              /* the variables that the threads share */
+  int64_t next, end;                                         /* the iteration that is taken next, and the end */
+  int64_t threads;                                           /* the largest number of threads */
+  bool (*poll)(int64_t *watch);                              /* asks whether to stop; NULL if nobody may ask */
+  int64_t *watch;
+  int64_t status;                                            /* of the threads that help, combined by a bitwise or */
+} weft_region;
+
 /* Return whether the threads of this kernel have been told to stop. watch[0] is 1 then; watch[1] is the time, in
    nanoseconds, at which the calling thread asks next. */
 static inline bool weft_stopped(const int64_t *watch) { return __atomic_load_n(watch, __ATOMIC_RELAXED) != 0; }
 
-#ifdef _OPENMP
-extern int omp_get_thread_num(void);
-#endif
-/* Return the number of the calling thread in its parallel region, from 0. */
-static inline int64_t weft_thread(void) {
-#ifdef _OPENMP
-  return omp_get_thread_num();
-#else
-  return 0;
-#endif
-}
+/* The function that knows the number of a thread. The loader sets the pointer when the process has several threads. */
+int64_t (*weft_thread_number)(void);
+/* Return the number of the calling thread in its parallel loop, from 0. */
+static inline int64_t weft_thread(void) { return weft_thread_number == NULL ? 0 : weft_thread_number(); }
 
 #include <time.h>
 /* The function that knows whether to stop, as for Ctrl-C: 1 to stop, 0 to go on, -1 if this thread is never stopped.
@@ -55,6 +62,16 @@ static __attribute__((noinline, cold)) bool weft_poll(int64_t *watch) {
   watch[1] = answer < 0 ? INT64_MAX : now + PERIOD;
   if (answer > 0) __atomic_store_n(watch, 1, __ATOMIC_RELAXED);
   return answer > 0;
+}
+
+/* The function that runs a parallel loop on several threads. The pointer is set when the kernel is loaded. */
+int64_t (*weft_run_region)(weft_region *region);
+/* Run a parallel loop, and return the status of all threads. */
+static inline int64_t weft_parallel(int64_t (*body)(void *, int64_t *, int64_t), void *shared, int64_t begin,
+                                    int64_t end, int64_t threads, bool (*poll)(int64_t *), int64_t *watch) {
+  weft_region region = {body, shared, begin, end, threads, poll, watch, 0};
+  if (threads < 2 || end - begin < 2 || weft_run_region == NULL) return body(shared, &region.next, end);
+  return weft_run_region(&region);
 }
 
 /* One iteration of the loop that threads share. */
@@ -101,8 +118,8 @@ done:;
 }
 
 /* The share of one thread. */
-static int64_t weft_row_sums_thread1(int64_t y1_dim, int64_t A2_dim, int64_t A1_dim,
-    int64_t *watch, const double *restrict A_vals, double *restrict y_vals) {
+static int64_t weft_row_sums_thread1(int64_t *weft_next, int64_t weft_end, int64_t y1_dim,
+    int64_t A2_dim, int64_t *watch, const double *restrict A_vals, double *restrict y_vals) {
   int64_t weft_status = 0;
   double *restrict w = NULL;
   int64_t grow = y1_dim;
@@ -112,9 +129,7 @@ static int64_t weft_row_sums_thread1(int64_t y1_dim, int64_t A2_dim, int64_t A1_
     goto ready;
   }
 ready:;
-#pragma omp for schedule(static)
-  for (int64_t i = 0; i < A1_dim; i++) {
-    if (weft_status != 0) continue;
+  for (int64_t i; weft_status == 0 && (i = weft_take(weft_next)) < weft_end;) {
     weft_status = weft_row_sums_chunk1(watch, A2_dim, w, A_vals, i, y_vals);
   }
   if (weft_status == 0) {
@@ -125,6 +140,19 @@ ready:;
   return weft_status;
 }
 
+struct weft_row_sums_shared1 {
+  int64_t y1_dim;
+  int64_t A2_dim;
+  int64_t *watch;
+  const double *A_vals;
+  double *y_vals;
+};
+static int64_t weft_row_sums_enter1(void *weft_shared, int64_t *weft_next, int64_t weft_end) {
+  const struct weft_row_sums_shared1 *weft_all = weft_shared;
+  return weft_row_sums_thread1(weft_next, weft_end, weft_all->y1_dim, weft_all->A2_dim,
+      weft_all->watch, weft_all->A_vals, weft_all->y_vals);
+}
+
 /* The loops, on the arrays of the tensors. */
 static int64_t weft_row_sums_loops(int64_t y1_dim, double *restrict y_vals, int64_t A1_dim,
     int64_t A2_dim, const double *restrict A_vals, int64_t threads) {
@@ -132,8 +160,9 @@ static int64_t weft_row_sums_loops(int64_t y1_dim, double *restrict y_vals, int6
   int64_t watch[2];
   watch[0] = 0;
   watch[1] = 0;
-#pragma omp parallel num_threads((int)threads) if(threads > 1) reduction(|:weft_status)
-  weft_status |= weft_row_sums_thread1(y1_dim, A2_dim, A1_dim, watch, A_vals, y_vals);
+  struct weft_row_sums_shared1 weft_shared1 = {y1_dim, A2_dim, watch, A_vals, y_vals};
+  weft_status |= weft_parallel(weft_row_sums_enter1, &weft_shared1, 0, A1_dim, threads, weft_poll,
+      watch);
   return weft_status;
 }
 

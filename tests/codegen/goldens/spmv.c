@@ -15,17 +15,10 @@ typedef struct weft_tensor {
    nanoseconds, at which the calling thread asks next. */
 static inline bool weft_stopped(const int64_t *watch) { return __atomic_load_n(watch, __ATOMIC_RELAXED) != 0; }
 
-#ifdef _OPENMP
-extern int omp_get_thread_num(void);
-#endif
-/* Return the number of the calling thread in its parallel region, from 0. */
-static inline int64_t weft_thread(void) {
-#ifdef _OPENMP
-  return omp_get_thread_num();
-#else
-  return 0;
-#endif
-}
+/* The function that knows the number of a thread. The loader sets the pointer when the process has several threads. */
+int64_t (*weft_thread_number)(void);
+/* Return the number of the calling thread in its parallel loop, from 0. */
+static inline int64_t weft_thread(void) { return weft_thread_number == NULL ? 0 : weft_thread_number(); }
 
 #include <time.h>
 /* The function that knows whether to stop, as for Ctrl-C: 1 to stop, 0 to go on, -1 if this thread is never stopped.

@@ -34,19 +34,6 @@ static inline int64_t weft_unvectorized(int64_t value) {
   return value;
 }
 """
-_THREAD = """\
-#ifdef _OPENMP
-extern int omp_get_thread_num(void);
-#endif
-/* Return the number of the calling thread in its parallel region, from 0. */
-static inline int64_t weft_thread(void) {
-#ifdef _OPENMP
-  return omp_get_thread_num();
-#else
-  return 0;
-#endif
-}
-"""
 _IN_TURN = """\
 extern int sched_yield(void);
 /* A sum that grows in order: chunk me waits until all chunks with lower numbers have added theirs, adds its own n, and
@@ -112,7 +99,6 @@ SNIPPETS: dict[str, Snippet] = {
     "weft_prefetch_write": Snippet(_FETCH),
     "weft_prefetch_read": Snippet(_FETCH_TO_READ),
     "weft_unvectorized": Snippet(_SINGLE),
-    "weft_thread": Snippet(_THREAD),
     "weft_in_turn": Snippet(_IN_TURN, ("weft_poll",)),
     "weft_next_flag": Snippet(_NEXT),
     "weft_stream": Snippet(_STREAM),

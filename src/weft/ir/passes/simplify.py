@@ -260,14 +260,14 @@ class _Down:
         outside, self.names = self.names, dict(self.names)
         before: list[Stmt] = []
         after: list[Stmt] = []
-        self.stmt(s.prologue, before)
         first, last = self.expr(s.loop.start), self.expr(s.loop.stop)
+        self.stmt(s.prologue, before)
         prologue_names, self.names = self.names, dict(self.names)
         loop = self.loop(s.loop, first, last)
         self.names = prologue_names
         self.stmt(s.epilogue, after)
         self.names = outside
-        return Parallel(threads, Block(tuple(before)), loop, Block(tuple(after)), s.schedule)
+        return Parallel(threads, Block(tuple(before)), loop, Block(tuple(after)))
 
     def branch(self, cond: Expr, then: Stmt, orelse: Stmt | None, out: list[Stmt]) -> None:
         """Rewrite a branching and append it to ``out``, or only the side that a constant condition takes."""
@@ -363,7 +363,7 @@ def _up_parallel(s: Parallel, used: set[str], reads: set[str]) -> Parallel | Non
     if (before, work, after) == (Block(), Block(), Block()):
         return None
     _note(s.threads, used)
-    return Parallel(s.threads, before, replace(s.loop, body=work), after, s.schedule)
+    return Parallel(s.threads, before, replace(s.loop, body=work), after)
 
 
 def _has_effect(s: Stmt, used: set[str], reads: set[str]) -> bool:
