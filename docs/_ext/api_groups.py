@@ -88,7 +88,8 @@ PAGES: tuple[Page, ...] = (
             Group(
                 "Format and structure",
                 tensor("""
-                format layout tree is_canonical is_ordered is_unique count_explicit_fill pruned canonical suggest_format
+                format layout tree is_canonical is_ordered is_unique count_explicit_fill pruned canonical
+                with_fill suggest_format
             """),
             ),
             Group(

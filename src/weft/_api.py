@@ -98,6 +98,7 @@ METHODS = {
     "mean": "numpy_api.array_methods:mean",
     "min": "numpy_api.array_methods:min",
     "nonzero": "numpy_api.array_methods:nonzero",
+    "with_fill": "numpy_api.array_methods:with_fill",
     "partition": "numpy_api.array_methods:partition",
     "prod": "numpy_api.array_methods:prod",
     "put": "numpy_api.array_methods:put",

@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Any, Literal, overload
 import numpy as np
 from numpy.typing import DTypeLike
 
+from ..operations.fill_change import other_fill
 from ..operations.operands import replace_storage, storage_of
 from ..tensor.operators import unary
 from ..tensor.out_argument import write_out
@@ -656,6 +657,36 @@ def partition(self: SparseTensor, kth: Any, axis: int = -1, kind: str = "introse
     [0.0, 1.0]
     """
     replace_storage(self, storage_of(sorting.partition(self, kth, axis, kind, order)))
+
+
+# -- fill value -----------------------------------------------------------------------------------------------------
+def with_fill(self: SparseTensor, fill_value: Any) -> SparseTensor:
+    """Return a tensor with the same entries, whose other elements have another fill value.
+
+    Index arrays are shared. Formats such as bsr, dia, ell and dense hold elements beside the entries, too: those that
+    equal the old fill value get the new one. A tensor without explicit zeros therefore gives the same result in every
+    format.
+
+    Parameters
+    ----------
+    fill_value : scalar
+        The value of the elements that are not stored, such as infinity for "no edge" in a minimum-plus product.
+
+    Raises
+    ------
+    DTypeError
+        If the dtype of the tensor does not hold the value.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import weft
+    >>> W = weft.asarray([[0.0, 4.0], [2.0, 0.0]], format="csr").with_fill(np.inf)
+    >>> weft.evaluate("D(i,j) = min(k, W(i,k) + W(k,j))", W=W).todense()
+    array([[ 6., inf],
+           [inf,  6.]])
+    """
+    return type(self)(other_fill(storage_of(self), fill_value)).called(self.format)
 
 
 # -- assignment -----------------------------------------------------------------------------------------------------

@@ -9,11 +9,13 @@ import numpy as np
 
 from .. import execution
 from ..config import config
-from ..errors import DensifyError
+from ..dtypes import as_values
+from ..errors import DensifyError, DTypeError
 from ..formats import Format
 from ..storage import Storage, fill_of, tensor_type
+from .operands import is_scalar
 
-__all__ = ["change_fill", "relabel_fill", "require_dense", "same_fill", "same_number"]
+__all__ = ["change_fill", "other_fill", "relabel_fill", "require_dense", "same_fill", "same_number"]
 
 
 def same_fill(a: Any, b: Any) -> bool:
@@ -55,6 +57,39 @@ def relabel_fill(storage: Storage, fill: Any) -> Storage:
     old = storage.type
     found = tensor_type(old.dtype, old.format, old.index_dtypes, fill_of(storage.dtype, fill))
     return Storage(storage.shape, found, storage.arrays, storage.vals)
+
+
+def other_fill(storage: Storage, fill: Any) -> Storage:
+    """Return the same entries with another fill value, which elements between the entries get, too.
+
+    Parameters
+    ----------
+    storage : Storage
+        The tensor.
+    fill : object
+        The new fill value.
+
+    Raises
+    ------
+    DTypeError
+        If the dtype of the tensor does not hold the value.
+    """
+    if not is_scalar(fill):
+        raise DTypeError(f"a fill value is a number, not {fill!r} of type {type(fill).__name__}")
+    try:
+        value = as_values(fill, storage.dtype)[()]
+        if storage.dtype.kind in "iub" and value != fill:  # a fraction
+            raise ValueError
+    except (OverflowError, ValueError, TypeError):
+        wider = np.result_type(storage.dtype, fill)
+        raise DTypeError(
+            f"{storage.dtype} does not hold the fill value {fill!r}; write A.astype({wider.name!r}).with_fill({fill!r})"
+        ) from None
+    old, format = storage.type.fill, storage.format
+    if not format.levels or (format.is_compact and "crd" in format.levels[-1].roles):
+        return relabel_fill(storage, value)
+    absent = storage.vals == old if old == old else storage.vals != storage.vals
+    return storage.with_values(np.where(absent, value, storage.vals), value)
 
 
 def change_fill(storage: Storage, fill: Any) -> Storage:

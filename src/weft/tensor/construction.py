@@ -100,7 +100,10 @@ def asarray(
         fill = _fill(storage.dtype, fill_value)
         # Two NaN are equal fill values here, although they compare unequal.
         if known and fill != storage.type.fill and not (fill != fill and storage.type.fill != storage.type.fill):
-            raise StorageError(f"fill value {fill_value!r} differs from the tensor's, {storage.type.fill!r}")
+            raise StorageError(
+                f"fill value {fill_value!r} differs from the tensor's, {storage.type.fill!r}; "
+                f"weft.asarray(A).with_fill({fill_value!r}) gives the elements that are not stored another value"
+            )
         storage = storage.with_values(storage.vals, fill)
     if wanted is not None and wanted != storage.dtype:
         storage = execution.in_dtype(storage, wanted)
