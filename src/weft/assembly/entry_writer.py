@@ -15,23 +15,7 @@ from ..lowering.lowerer import Lowerer
 from ..lowering.result_writer import ResultWriter
 from ..records import cached, replace
 
-__all__ = ["EntryWriter", "among_threads"]
-
-
-def among_threads(stmt: ir.Stmt) -> ir.Stmt:
-    """Return ``stmt`` with stores that several threads may execute on one element, if all store the same value.
-
-    Parameters
-    ----------
-    stmt : Stmt
-        A store, or a block of stores.
-    """
-    match stmt:
-        case ir.Store(array=array, index=index, value=value):
-            return ir.Evaluate(ir.Call(f"weft_store_same_{value.ty}", (array, index, value), "int64"))
-        case ir.Block(stmts=stmts):
-            return ir.Block(tuple(among_threads(s) for s in stmts))
-    return stmt
+__all__ = ["EntryWriter"]
 
 
 class EntryWriter(ResultWriter):

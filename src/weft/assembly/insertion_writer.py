@@ -37,7 +37,7 @@ from ..lowering.environment import Environment
 from ..lowering.function_kind import COUNTS, FunctionKind
 from ..lowering.lowerer import Lowerer
 from ..lowering.scalar_expressions import lower_expr, update
-from ..lowering.thread_partials import CHUNKS_PER_THREAD, THREADS, ThreadPartials, each_thread, piece_of
+from ..lowering.thread_partials import CHUNKS_PER_THREAD, THREADS, ThreadPartials, among_threads, each_thread, piece_of
 from ..queries import Width
 from ..queries.table1_rewrites import SourceFacts
 from ..records import replace
@@ -45,7 +45,7 @@ from ..remapping.emit_ir import emit
 from ..remapping.nodes import Binary, Constant, Counter, Extent, IndexExpr, axes_of
 from . import query_lowering
 from .edge_insertion import EdgeSource, EdgeWriter, adjoining
-from .entry_writer import EntryWriter, among_threads
+from .entry_writer import EntryWriter
 from .insertion_plan import (
     InsertionPass,
     consecutive_shared,

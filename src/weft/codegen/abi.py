@@ -17,8 +17,8 @@ from .prelude import PRELUDE
 from .support.threads import POINTERS
 
 __all__ = [
-    "ASK", "COUNTS", "INTERRUPTED", "OK", "OUT_OF_MEMORY", "STRUCT", "THREADS", "VERSION", "declaration", "parameters",
-    "signature", "suffix", "symbol", "unpacked",
+    "ASK", "COUNTS", "FORKED", "INTERRUPTED", "OK", "OUT_OF_MEMORY", "STRUCT", "THREADS", "VERSION", "declaration",
+    "parameters", "signature", "suffix", "symbol", "unpacked",
 ]  # fmt: skip
 
 VERSION = "5"
@@ -27,6 +27,7 @@ VERSION = "5"
 OK = 0
 OUT_OF_MEMORY = 1
 INTERRUPTED = 4  # the codes of threads are combined by a bitwise or
+FORKED = 8  # the handler of a signal forked this process in the middle of a parallel loop
 
 ASK = "weft_to_stop"
 """Name of a pointer that libraries export and the loader sets: it points to a function that asks whether to stop."""

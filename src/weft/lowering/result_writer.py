@@ -22,7 +22,7 @@ from ..ir.nodes import Binary, Declare, Expr, For, Load, Select, Stmt, Store, Va
 from .environment import Environment
 from .function_kind import COUNTS, FunctionKind
 from .scalar_expressions import lower_expr, update
-from .thread_partials import CHUNKS_PER_THREAD, THREADS
+from .thread_partials import CHUNKS_PER_THREAD, THREADS, among_threads
 
 if TYPE_CHECKING:
     from .lowerer import Lowerer
@@ -174,12 +174,15 @@ class ResultWriter:
     def finish(self, chunk: Expr) -> Stmt:
         """Return stores of the counters at the end of a chunk, as the first positions of the next chunk."""
         n = len(self.chains)
-        return block(
+        ends = block(
             *(
                 Store(COUNTS, add(mul(add(chunk, lit(1)), lit(n)), lit(k)), counter)
                 for k, counter in enumerate(self.counters)
             )
         )
+        # The next chunk reads them at the same time, if they were counted before: they are the same.
+        counts = self.kind in (FunctionKind.COUNT, FunctionKind.BOUND)
+        return among_threads(ends) if self.owner.chunked and not counts else ends
 
     @property
     def end(self) -> Var:

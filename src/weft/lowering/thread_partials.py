@@ -10,7 +10,7 @@ from ..ir.builder import add, block, cast, gt, if_, increment, lit, minimum, mul
 from ..records import record
 from .function_kind import COUNTS
 
-__all__ = ["CHUNKS_PER_THREAD", "THREADS", "ThreadPartials", "each_thread", "piece_of"]
+__all__ = ["CHUNKS_PER_THREAD", "THREADS", "ThreadPartials", "among_threads", "each_thread", "piece_of"]
 
 CHUNKS_PER_THREAD = 16
 THREADS = ir.Var("threads")
@@ -41,6 +41,22 @@ def each_thread(piece: ir.Var, body: ir.Stmt) -> ir.Stmt:
         The statement.
     """
     return ir.Parallel(THREADS, block(), ir.For(piece, lit(0), THREADS, body), block())
+
+
+def among_threads(stmt: ir.Stmt) -> ir.Stmt:
+    """Return ``stmt`` with stores that several threads may execute on one element, if all store the same value.
+
+    Parameters
+    ----------
+    stmt : Stmt
+        A store, or a block of stores.
+    """
+    match stmt:
+        case ir.Store(array=array, index=index, value=value):
+            return ir.Evaluate(ir.Call(f"weft_store_same_{value.ty}", (array, index, value), "int64"))
+        case ir.Block(stmts=stmts):
+            return ir.Block(tuple(among_threads(s) for s in stmts))
+    return stmt
 
 
 def _put(at: ir.Load, value: ir.Expr) -> ir.Stmt:

@@ -11,7 +11,7 @@ from __future__ import annotations
 from threading import get_ident, main_thread
 from typing import Any, NoReturn
 
-from ..codegen.abi import INTERRUPTED
+from ..codegen.abi import FORKED, INTERRUPTED
 from ._ffi import ffi
 from .memory import exhausted
 
@@ -52,7 +52,14 @@ def fail(status: int, what: str) -> NoReturn:
         The exception that the handler of a signal raised.
     ResultTooLargeError
         There was no memory for the kernel's workspaces.
+    RuntimeError
+        The handler of a signal forked this process while several threads computed, and they are not in the child.
     """
+    if status & FORKED:
+        raise RuntimeError(
+            f"the handler of a signal forked this process while several threads computed {what}, and the child has not "
+            "got these threads: end the child in the handler, or set weft.set_num_threads(1)"
+        )
     if status & INTERRUPTED:
         raise _raised.pop(get_ident())
     raise exhausted(what)

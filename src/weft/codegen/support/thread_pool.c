@@ -34,6 +34,7 @@ typedef struct seat {
   uint32_t state;
   int32_t threads;
   weft_region *region;
+  pthread_t caller;
 } __attribute__((aligned(64))) seat;
 
 static seat seats[SEATS];
@@ -159,9 +160,15 @@ static void *work(void *unused) {
   return NULL;
 }
 
-/* A child has the memory of its parent, and only the thread that forked. */
+/* A child has the memory of its parent, and only the thread that forked. If that was in the middle of a region, since the
+   handler of a signal forked, then nobody finishes what workers had begun: the region is told to stop. */
 static void begin_anew(void) {
-  for (seat *s = seats; s < seats + SEATS; s++) s->state = 0;
+  for (seat *s = seats; s < seats + SEATS; s++) {
+    if ((s->state & TAKEN) != 0 && pthread_equal(s->caller, pthread_self()) && s->region->watch != NULL) {
+      __atomic_store_n(s->region->watch, 1, __ATOMIC_RELAXED);
+    }
+    s->state = 0;
+  }
   sleepers = 0;
   active = workers = 0;
   most_workers = PLACES / PLACE;
@@ -210,16 +217,19 @@ static seat *take_seat(void) {
   return NULL;
 }
 
-/* Wait until no worker is inside. */
-static void wait_for(seat *s, const weft_region *region) {
+/* Wait until no worker is inside. Returns false in a child that was forked since there were so many forks. */
+static bool wait_for(seat *s, const weft_region *region, uint32_t before) {
+  if (forks != before) return false;
+  close_seat(s);
   for (int spins = 0; spins < SPINS; spins++, relax()) {
-    if ((__atomic_load_n(&s->state, __ATOMIC_ACQUIRE) & INSIDES) == 0) return;
+    if ((__atomic_load_n(&s->state, __ATOMIC_ACQUIRE) & INSIDES) == 0) return true;
   }
   for (;;) {
     const uint32_t state = __atomic_or_fetch(&s->state, WAITING, __ATOMIC_ACQUIRE);
-    if ((state & INSIDES) == 0) return;
+    if ((state & INSIDES) == 0) return true;
     sleep_while(&s->state, state, PATIENCE);
     if (region->poll != NULL) region->poll(region->watch);
+    if (forks != before) return false;
   }
 }
 
@@ -243,19 +253,17 @@ int64_t weft_pool_run(weft_region *region) {
   if (--helpers > PLACES / PLACE) helpers = PLACES / PLACE;
   seat *s = helpers > 0 ? take_seat() : NULL;
   if (s == NULL) return region->body(region->shared, &region->next, region->end);
-  const uint32_t before = __atomic_load_n(&forks, __ATOMIC_RELAXED);
+  const uint32_t before = forks;
   make_workers(helpers);
   s->region = region;
+  s->caller = pthread_self();
   __atomic_store_n(&s->threads, (int32_t)helpers + 1, __ATOMIC_RELAXED);
   __atomic_fetch_add(&active, 1, __ATOMIC_RELAXED);
   __atomic_store_n(&s->state, TAKEN | OPEN | (uint32_t)helpers * PLACE, __ATOMIC_RELEASE);
   __atomic_fetch_add(&epoch, 1, __ATOMIC_SEQ_CST);
   rouse(helpers);
   int64_t status = region->body(region->shared, &region->next, region->end);
-  /* A handler of a signal has forked: this is the child, where no worker finishes what it has begun. */
-  if (__atomic_load_n(&forks, __ATOMIC_RELAXED) != before) return status | FORKED;
-  close_seat(s);
-  wait_for(s, region);
+  if (!wait_for(s, region, before)) return status | FORKED;
   status |= __atomic_load_n(&region->status, __ATOMIC_RELAXED);
   __atomic_store_n(&s->state, 0, __ATOMIC_RELEASE);
   make_room();
