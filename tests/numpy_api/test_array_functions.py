@@ -9,6 +9,7 @@ from tests.beside import FORMATS, SHAPES, drawn, sparse
 import weft
 from weft.config import config
 from weft.storage import check
+from weft.tensor import array_function
 
 pytestmark = pytest.mark.kernels_together
 
@@ -429,3 +430,33 @@ def test_what_editing_refuses():
     row = weft.asarray([[1.0, 2.0, 3.0]])
     compare(weft.insert(A, 1, row, axis=0), np.insert(np.eye(3), 1, [1.0, 2.0, 3.0], axis=0))
     compare(weft.insert(A, 1, [4.0, 5.0, 6.0], axis=1), np.insert(np.eye(3), 1, [4.0, 5.0, 6.0], axis=1))
+
+
+X0, X1 = weft.asarray(np.array(1.0)), weft.asarray([1.0, 2.0, 4.0], format="coo")
+
+
+@pytest.mark.parametrize(
+    "weight", [weft.ones(3, dtype="int64"), weft.asarray([1, 2, 1], format="coo"), np.arange(1, 4)]
+)
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda w, x, v, n: w.linspace(x, 5.0, 3),
+        lambda w, x, v, n: w.linspace(0.0, v, 3),
+        lambda w, x, v, n: w.logspace(x, 2, 3),
+        lambda w, x, v, n: w.geomspace(x, 8.0, 3),
+        lambda w, x, v, n: w.cov(v, aweights=n),
+        lambda w, x, v, n: w.cov(v, fweights=n),
+        lambda w, x, v, n: w.histogram(v, bins=w.linspace(x, 4.0, 3))[0],
+        lambda w, x, v, n: w.histogram(v, bins=2, range=(0, 3), weights=n)[0],
+        lambda w, x, v, n: w.histogram(v, weights=n, density=True)[0],
+        lambda w, x, v, n: w.histogram(v, weights=w.sqrt(n))[1],
+    ],
+)
+def test_parameters_that_are_tensors(call, weight):
+    expected = call(np, 1.0, X1.todense(), weight if isinstance(weight, np.ndarray) else weight.todense())
+    compare(call(weft, X0, X1, weight), expected)
+    compare(call(np, X0, X1, weight), expected)
+    with config.override(max_densify_bytes=0), pytest.raises(weft.errors.DensifyError):
+        weft.linspace(0.0, X1, 3)
+    assert not hasattr(array_function._running, "calls") or not array_function._running.calls

@@ -73,6 +73,13 @@ ONES = np.ones(10**6)
             DTypeError,
             ["sum(j, A(i,j)*x(j))", "int8", "y(i) = A(i,j)*x(j) + z(i)", "evaluate"],
         ),
+        (lambda: A[np.array([1.0])], IndexError, ["integer (or boolean)", "float64"]),
+        (lambda: A[0, np.array(["a"])], IndexError, ["integer (or boolean)"]),
+        (lambda: A.copy().__setitem__(np.array([1.0]), 0.0), IndexError, ["integer (or boolean)"]),
+        (lambda: A * "a", TypeError, ["for *: 'SparseTensor' and 'str'"]),
+        (lambda: b"ab" * A, TypeError, ["'bytes' and 'SparseTensor'"]),
+        (lambda: weft.linalg.matrix_power(A[:, :3], 1.5), TypeError, ["exponent", "1.5"]),
+        (lambda: A.reduce(A), TypeError, ["ufunc", "SparseTensor"]),
         (lambda: A.sum(axis=7), np.exceptions.AxisError, ["axis 7", "dimension 2"]),
     ],
 )

@@ -395,3 +395,15 @@ def test_questions_of_little_and_of_nothing(format, threads):
                     found = ask(A)
                     check(found._storage)
                     np.testing.assert_array_equal(found.todense(), ask(x))
+
+
+@pytest.mark.parametrize("dtype", ["int8", "int64", "uint64", "float64", "complex128"])
+@pytest.mark.parametrize("number", [2**70, -(2**70)])
+def test_comparisons_with_integers_beyond_64_bits(dtype, number):
+    dense = np.array([[0, 1], [1, 0]], dtype)
+    tensor = weft.asarray(dense, format="csr")
+    for op in (operator.lt, operator.le, operator.gt, operator.ge, operator.eq, operator.ne):
+        for found in (op(tensor, number), op(tensor.asformat("dense"), number)):
+            assert np.array_equal(found.todense(), op(dense, number)), op
+        assert np.array_equal(op(number, tensor).todense(), op(number, dense)), op
+    assert np.array_equal(np.less(tensor, number).todense(), dense < number)

@@ -82,6 +82,8 @@ def reduce(self: SparseTensor, method: np.ufunc, axis: Any = (0,), keepdims: boo
     >>> A.reduce(np.add).todense()
     array([2., 1.])
     """
+    if not isinstance(method, np.ufunc):
+        raise TypeError(f"reduce takes a ufunc of NumPy, such as np.add, not an object of type {type(method).__name__}")
     return method.reduce(self, axis=axis, keepdims=keepdims, **options)
 
 

@@ -13,6 +13,7 @@ Examples
 from __future__ import annotations
 
 import math
+import operator
 from collections.abc import Sequence
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, overload
@@ -469,6 +470,8 @@ def matrix_power(x: Any, n: int, /) -> Any:
     ------
     numpy.linalg.LinAlgError
         If the matrices are not square.
+    TypeError
+        If ``n`` is no integer.
     UnsupportedError
         If ``n`` is negative, unlike NumPy: an inverse is dense.
 
@@ -483,6 +486,10 @@ def matrix_power(x: Any, n: int, /) -> Any:
     tensor = _given(x)
     if tensor.ndim < 2 or tensor.shape[-1] != tensor.shape[-2]:
         raise np.linalg.LinAlgError("Last 2 dimensions of the array must be square")
+    try:
+        n = operator.index(n)
+    except TypeError:
+        raise TypeError(f"the exponent of matrix_power is an integer, not {n!r}") from None
     if n < 0:
         raise UnsupportedError("matrix_power of a negative power needs an inverse, which is dense; solve instead")
     if n == 0:

@@ -22,9 +22,9 @@ from ..operations.axes import normalize_axis_index
 from ..operations.axis_lines import Lines, lines
 from ..operations.canonical import drop_explicit_fill
 from ..operations.elementwise import with_axes
-from ..operations.fill_change import change_fill, require_dense
+from ..operations.fill_change import as_array, change_fill, require_dense
 from ..operations.indexing import coordinates
-from ..operations.operands import StorageHolder, storage_of
+from ..operations.operands import storage_of
 from ..storage import Storage
 from ..tensor.sparse_tensor import SparseTensor
 from .manipulation import ravel
@@ -252,16 +252,9 @@ def searchsorted(x1: Any, x2: Any, /, *, side: Any = "left", sorter: Any = None)
     >>> weft.searchsorted(x, [1.0, 4.0]).todense()
     array([2, 3])
     """
-    first, second, order = (_dense(x) for x in (x1, x2, sorter))
+    first, second, order = (as_array(x) for x in (x1, x2, sorter))
     found = np.searchsorted(first, second, side=side, sorter=order)
     return SparseTensor(Storage.dense(found)) if np.ndim(found) else found
-
-
-def _dense(x: Any) -> Any:
-    if not isinstance(x, StorageHolder):
-        return x
-    require_dense(storage_of(x).shape, storage_of(x).dtype, "all elements of an operand")
-    return x.todense()  # type: ignore[attr-defined]
 
 
 def isin(x1: Any, x2: Any, /, *, invert: bool = False) -> Any:

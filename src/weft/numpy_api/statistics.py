@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from .. import execution
-from ..operations.fill_change import require_dense
+from ..operations.fill_change import as_array
 from ..operations.operands import storage_of
 from ..runtime import memory
 from ..tensor.operators import elementwise
@@ -216,11 +216,9 @@ def _values(x: Any) -> tuple[np.ndarray[Any, Any], Any, int]:
 
 @memory.guarded
 def histogram(
-    x: Any, bins: Any = 10, range: tuple[float, float] | None = None, density: bool = False
+    x: Any, bins: Any = 10, range: tuple[float, float] | None = None, density: bool | None = None, weights: Any = None
 ) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:
-    """Return the number of elements in each bin, and the edges of the bins.
-
-    Unlike NumPy's, the function has no ``weights``.
+    """Return the number of elements in each bin, or the sum of their weights, and the edges of the bins.
 
     Parameters
     ----------
@@ -232,16 +230,20 @@ def histogram(
         The lowest edge and the highest.
     density : bool
         True for the probability density instead of numbers.
+    weights : array_like, optional
+        One weight for each element. The tensor is then made dense.
 
     Returns
     -------
     tuple of ndarray
-        The numbers or densities, and the edges.
+        The numbers, sums or densities, and the edges.
 
     Raises
     ------
     TypeError
         If ``bins`` is the name of a rule.
+    DensifyError
+        If weights are given and exceed ``weft.config.max_densify_bytes``.
 
     Examples
     --------
@@ -256,7 +258,9 @@ def histogram(
     vals, fill, absent = _values(x)
     # The edges depend on the range of values alone, for which one fill value is enough.
     seen = np.concatenate([vals, np.full(int(absent > 0), fill, vals.dtype)])
-    edges = np.histogram_bin_edges(seen, bins, range)
+    edges = np.histogram_bin_edges(seen, as_array(bins), range)
+    if weights is not None:
+        return np.histogram(as_array(SparseTensor(storage_of(x))), edges, density=density, weights=as_array(weights))
     counts = np.histogram(vals, edges)[0]
     if absent:
         counts = counts + absent * np.histogram(np.array([fill]), edges)[0]
@@ -301,9 +305,7 @@ def bincount(x: Any, /, weights: Any = None, minlength: int = 0) -> np.ndarray[A
     if len(storage.shape) != 1:
         raise ValueError("object too deep for desired array" if len(storage.shape) > 1 else "object of too small depth")
     if weights is not None:
-        require_dense(storage.shape, np.dtype(np.float64), "weights of all elements")
-        given = weights.todense() if isinstance(weights, SparseTensor) else weights
-        return np.bincount(SparseTensor(storage).todense(), given, minlength)
+        return np.bincount(as_array(SparseTensor(storage)), as_array(weights), minlength)
     vals, fill, absent = _values(x)
     found = np.bincount(vals, minlength=np.maximum(minlength, fill + 1 if absent else 0))
     if absent:

@@ -7,6 +7,7 @@ fill value, too.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from functools import cache, lru_cache
 from typing import Any
@@ -439,6 +440,8 @@ def _scalar(op: str, value: Any, beside: np.dtype[Any], first: bool) -> Storage:
             if operator(op).c not in COMPARISONS:
                 raise OverflowError(f"Python integer {value} out of bounds for {wanted} in {op}")
             wanted = np.asarray(value).dtype  # a comparison takes the integer by its value, as in NumPy
+            if wanted.kind == "O":  # beyond all integers of 64 bits, as infinity is
+                value, wanted = math.copysign(math.inf, value), np.dtype(np.float64)
         return Storage.dense(np.asarray(value, wanted))
     return scalar_storage(value, beside)
 

@@ -13,9 +13,10 @@ from ..dtypes import as_values
 from ..errors import DensifyError, DTypeError
 from ..formats import Format
 from ..storage import Storage, fill_of, tensor_type
-from .operands import is_scalar
+from . import foreign_tensors
+from .operands import StorageHolder, is_scalar, storage_of
 
-__all__ = ["change_fill", "other_fill", "relabel_fill", "require_dense", "same_fill", "same_number"]
+__all__ = ["as_array", "change_fill", "other_fill", "relabel_fill", "require_dense", "same_fill", "same_number"]
 
 
 def same_fill(a: Any, b: Any) -> bool:
@@ -141,3 +142,26 @@ def require_dense(shape: tuple[int, ...], dtype: np.dtype[Any], what: str) -> No
             f"{what} take {needed} bytes for shape {shape}, more than weft.config.max_densify_bytes, "
             f"{config.max_densify_bytes}; call todense() if you mean that, or raise the limit"
         )
+
+
+def as_array(x: Any) -> Any:
+    """Return an argument for a function of NumPy, with ndarrays in place of tensors, also of those in lists.
+
+    Parameters
+    ----------
+    x : object
+        The argument.
+
+    Raises
+    ------
+    DensifyError
+        If a tensor has more than ``weft.config.max_densify_bytes`` with all its elements stored.
+    """
+    if isinstance(x, (list, tuple)):
+        found = [as_array(each) for each in x]
+        return found if isinstance(x, list) else tuple(found)
+    if not isinstance(x, StorageHolder):
+        return x
+    storage = storage_of(x)
+    require_dense(storage.shape, storage.dtype, "all elements of an argument")
+    return foreign_tensors.convert(storage, "dense").to_dense_array()

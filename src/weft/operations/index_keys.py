@@ -297,6 +297,8 @@ def _of_array(item: Any, shape: tuple[int, ...], axis: int) -> list[Any]:
         _fits(array.shape, shape, axis)
         return list(np.nonzero(array)) if array.ndim else [bool(array)]
     if array.dtype.kind not in "iu":
+        if isinstance(item, np.ndarray):
+            raise IndexError(f"arrays used as indices must be of integer (or boolean) type, not {item.dtype}")
         if hasattr(item, "__index__"):
             return [operator.index(item)]
         raise IndexError(_WRONG)

@@ -1,15 +1,21 @@
-"""NumPy's functions on tensors (``__array_function__``): each one calls weft's function of the same name."""
+"""NumPy's functions on tensors (``__array_function__``): each one calls weft's function of the same name.
+
+Some functions of weft call NumPy's with their parameters, such as the bins of a histogram. If these are tensors, NumPy
+calls weft's function again. NumPy's function then gets ndarrays, which may be as large as ``config.max_densify_bytes``.
+"""
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterable, Mapping
+import threading
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 from ..errors import DensifyError
 from ..operations import foreign_tensors
+from ..operations.fill_change import as_array
 from ..operations.operands import StorageHolder, storage_of
 
 __all__ = ["array_function", "concerns", "namespace", "read_once"]
@@ -20,7 +26,11 @@ _METHODS = {
     "sum", "prod", "min", "max", "amin", "amax", "any", "all", "mean", "std", "var", "reshape", "ravel", "squeeze",
     "repeat", "take", "trace", "clip", "round", "around", "transpose", "swapaxes", "diagonal",
 }  # fmt: skip
+_DEPTH = 5  # calls of one function inside another that are none of weft's own
 _OTHER_NAMES = {"amin": "min", "amax": "max", "around": "round"}
+
+
+_running = threading.local()  # the calls of array_function that this thread is in
 
 
 def array_function(function: Callable[..., Any], args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
@@ -40,28 +50,50 @@ def array_function(function: Callable[..., Any], args: tuple[Any, ...], kwargs: 
     DensifyError
         For functions without a counterpart in weft; the message says what to do instead.
     """
+    calls: list[Any] = _running.__dict__.setdefault("calls", [])
+    if _comes_back(function, args, kwargs, calls):
+        arrays: tuple[Any, ...] = as_array(args)
+        return function(*arrays, **{name: as_array(x) for name, x in kwargs.items()})
+    calls.append((function, args, kwargs))
+    try:
+        return _own(function, args, kwargs)(*args, **kwargs)
+    finally:
+        calls.pop()
+
+
+def _own(function: Callable[..., Any], args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
+    """Return weft's counterpart of a function of NumPy, with the same arguments."""
     weft = namespace()
     name = function.__name__
     module = function.__module__
     name = _OTHER_NAMES.get(name, name)
     if name in _METHODS and args and isinstance(args[0], StorageHolder):
-        return getattr(args[0], name)(*args[1:], **kwargs)
+        return getattr(type(args[0]), name)
     # Several names exist in more than one namespace of NumPy, so the module of the function decides first.
     place: Any = weft.linalg if "linalg" in module else weft.fft if "fft" in module else weft
     own = getattr(place, name, None) or getattr(weft.linalg, name, None)
     if own is None or not module.startswith("numpy"):
-        given = _first_tensor((*args, *kwargs.values()))
+        given = next(_tensors((*args, *kwargs.values())), None)
         ways = "" if given is None else f" ({given!r}): {foreign_tensors.instead_of_dense(storage_of(given))}"
         raise DensifyError(f"{module}.{function.__name__} is not for SparseTensors{ways}")
-    return own(*args, **kwargs)
+    return own
 
 
-def _first_tensor(given: Iterable[Any]) -> StorageHolder | None:
+def _tensors(given: Iterable[Any]) -> Iterator[StorageHolder]:
     for x in given:
-        found = x if isinstance(x, StorageHolder) else _first_tensor(x) if isinstance(x, (list, tuple)) else None
-        if found is not None:
-            return found
-    return None
+        if isinstance(x, StorageHolder):
+            yield x
+        elif isinstance(x, (list, tuple)):
+            yield from _tensors(x)
+
+
+def _comes_back(function: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any], calls: Sequence[Any]) -> bool:
+    """Return whether weft's counterpart of a function has called the function with a tensor that it was given."""
+    outer = [(*old, *named.values()) for called, old, named in calls if called is function]
+    if not outer:
+        return False
+    known = {id(x) for x in _tensors(outer)}
+    return len(outer) > _DEPTH or any(id(x) in known for x in _tensors((*args, *kwargs.values())))
 
 
 def read_once(args: Any, cls: type[StorageHolder]) -> Any:

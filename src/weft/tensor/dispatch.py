@@ -29,7 +29,7 @@ import numpy as np
 
 from ..errors import DensifyError, UnsupportedError, WeftError
 from ..operations import foreign_tensors
-from ..operations.operands import StorageHolder, as_operand, storage_of
+from ..operations.operands import StorageHolder, as_operand, is_scalar, storage_of
 from ..tracebacks import end_at_caller
 from .array_function import array_function, concerns, namespace, read_once
 from .devices import dlpack, dlpack_device, require_cpu
@@ -171,7 +171,7 @@ class Dispatch(Operators):
 
     def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **kwargs: Any) -> Any:
         keyed = method in ("at", "reduceat")  # the second input of these holds indices, and is no operand
-        if any(as_operand(x) is None for k, x in enumerate(inputs) if not (keyed and k == 1)):
+        if any(not is_scalar(x) and as_operand(x) is None for k, x in enumerate(inputs) if not (keyed and k == 1)):
             return NotImplemented
         try:
             if ufunc is np.matmul and method == "__call__" and set(kwargs) <= {"out"}:

@@ -7,6 +7,7 @@ object if the usual constructors made them. Types are kept alive beside the plan
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
@@ -63,6 +64,8 @@ def elementwise(op: str, left: Any, right: Any, cls: type[StorageHolder]) -> Any
 
     first, second = as_operand(left), as_operand(right)
     if first is None or second is None:
+        if op == "multiply" and isinstance(left if first is None else right, Sequence):  # Python would repeat it
+            raise TypeError(f"unsupported operand type(s) for *: {type(left).__name__!r} and {type(right).__name__!r}")
         return NotImplemented
     # apply_scalar keeps the structure of the other operand. If both are scalars, a Python number counts as the scalar.
     if is_scalar(right) and (type(right) in _NUMBERS or not is_scalar(left)):
