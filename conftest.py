@@ -39,6 +39,8 @@ def pytest_configure(config: pytest.Config) -> None:
     # Most of the time goes to compiling kernels that run once; WEFT_OPT=3 tests them as users have them, which
     # `tests/grid/test_operations.py` does with some in any case.
     os.environ.setdefault("WEFT_OPT", "0")
+    # Calls for several threads run what they test, rather than a serial kernel until theirs is compiled.
+    os.environ.setdefault("WEFT_COMPILE", "wait")
     # What each pass of the compiler returns is checked before the next pass takes it.
     os.environ.setdefault("WEFT_DEBUG", "verify")
     # Tests that start Python see the same tree as the tests themselves.

@@ -117,6 +117,8 @@ def _cache(argv: list[str]) -> int:
     found, installed = cache.info(), shipped.shipped()
     library = installed.library
     print(f"shipped   {f'{library.path}, for {installed.level}' if library else f'none: {installed.reason}'}")
+    if installed.served is not None:
+        print(f"          {installed.served}")
     print(f"compiled  {found.path}: {found.entries} kernels, {found.bytes} bytes of at most {found.limit}")
     try:
         print(f"compiler  {' '.join(toolchain.current().command)}, -O{toolchain.current().optimization}")

@@ -16,7 +16,8 @@ setting                variable                    default              meaning
 ``cc``                 ``WEFT_CC``                 ``None``: search     the C compiler, a command line (else CC)
 ``cflags``             ``WEFT_CFLAGS``             ``""``               flags added to weft's own
 ``optimization``       ``WEFT_OPT``                3                    the compiler's -O level
-``compile``            ``WEFT_COMPILE``            ``"auto"``           ``"never"``: kernels are loaded, not compiled
+``compile``            ``WEFT_COMPILE``            ``"auto"``           ``"never"``; ``"wait"``: no serial run meanwhile
+``shipped``            ``WEFT_SHIPPED``            ``True``             take kernels that are installed with weft
 ``compile_timeout``    ``WEFT_COMPILE_TIMEOUT``    120                  seconds after which a compiler is killed
 ``sanitize``           ``WEFT_SANITIZE``           ``False``            build kernels with ASan and UBSan
 ``full_tracebacks``    ``WEFT_FULL_TRACEBACKS``    ``False``            tracebacks show the frames inside weft, too
@@ -249,7 +250,8 @@ SETTINGS: dict[str, Setting] = {
         Setting("cc", _command, lambda: None, (("WEFT_CC", None), ("CC", None))),
         Setting("cflags", _flags, lambda: "", (("WEFT_CFLAGS", None),)),
         Setting("optimization", _integer(0, 3), lambda: 3, (("WEFT_OPT", None),)),
-        Setting("compile", _one_of("auto", "never"), lambda: "auto", (("WEFT_COMPILE", None),)),
+        Setting("compile", _one_of("auto", "wait", "never"), lambda: "auto", (("WEFT_COMPILE", None),)),
+        Setting("shipped", _boolean, lambda: True, (("WEFT_SHIPPED", None),)),
         Setting("compile_timeout", _seconds, lambda: 120.0, (("WEFT_COMPILE_TIMEOUT", None),)),
         Setting("sanitize", _boolean, lambda: False, (("WEFT_SANITIZE", None),)),
         Setting("full_tracebacks", _boolean, lambda: False, (("WEFT_FULL_TRACEBACKS", None),)),
@@ -292,6 +294,7 @@ class Config:
     cflags: str
     optimization: int
     compile: str
+    shipped: bool
     compile_timeout: float
     sanitize: bool
     full_tracebacks: bool

@@ -4,6 +4,7 @@ import os
 import shutil
 import subprocess
 import sys
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -59,10 +60,14 @@ def test_a_library_that_is_not_whole_is_a_line_in_the_log(library, tmp_path, har
 
 
 def test_what_is_asked_of_the_compiler_is_not_shipped(library, tmp_path):
-    for setting in ({"WEFT_OPT": "0"}, {"WEFT_CC": shutil.which("cc")}):
+    for setting in ({"WEFT_OPT": "0"}, {"WEFT_SHIPPED": "0"}):
         lines, _ = session("run", library.parent, tmp_path / "cache", **setting)
         assert not any(str(library) in line for line in lines)
-    for setting in ({"CC": shutil.which("cc")}, {"WEFT_OPT": "0", "WEFT_TEST_SHIPPED": "1"}):
+    for setting in (
+        {"WEFT_CC": shutil.which("cc")},
+        {"WEFT_CC": "no-compiler"},
+        {"WEFT_OPT": "0", "WEFT_TEST_SHIPPED": "1"},
+    ):
         lines, _ = session("run", library.parent, tmp_path / "cache", **setting)
         assert all(line.endswith(str(library)) for line in lines[:-1])
 
@@ -74,3 +79,20 @@ def test_other_texts_are_not_found(library, tmp_path):
 
 def test_kernels_are_compiled_for_the_level():
     assert f"-march={levels.machine_level()}" == LEVEL
+
+
+@pytest.mark.skipif(not hasattr(os, "sched_setaffinity"), reason="processes cannot be pinned to a CPU here")
+def test_slow_machines_have_the_same_core(tmp_path):
+    """The core is compiled whatever time it takes; how much of the rest is, depends on the machine."""
+    symbols = []
+    for cpus in ({min(os.sched_getaffinity(0))}, os.sched_getaffinity(0)):
+        directory = tmp_path / str(len(symbols))
+        command = [sys.executable, "-m", "weft.shipping", "build", directory, "--seconds", "0", "--optimization", "0"]
+        subprocess.run(
+            command, check=True, capture_output=True, env=PLAIN, preexec_fn=partial(os.sched_setaffinity, 0, cpus)
+        )
+        library = directory / f"{levels.machine_level()}.so"
+        listed = subprocess.run(["nm", "-D", "--defined-only", library], check=True, capture_output=True, text=True)
+        symbols.append({line.split()[-1] for line in listed.stdout.splitlines()})
+    assert symbols[0] == symbols[1]
+    assert len(symbols[0]) > 300

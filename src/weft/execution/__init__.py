@@ -19,7 +19,17 @@ if TYPE_CHECKING:
     from .entry_lists import count_entries
     from .hash_growth import InsertionTarget, insertion_target
     from .kernel import Kernel
-    from .plan import Plan, accumulation, compile, evaluate, looked_up, plan_for, require_operands, target_type
+    from .plan import (
+        Plan,
+        accumulation,
+        compile,
+        evaluate,
+        looked_up,
+        plan_for,
+        require_operands,
+        target_type,
+        under_standard_names,
+    )
     from .result_buffers import entry_bytes
     from .steps import anonymous
     from .summary import compiled_line
@@ -50,6 +60,7 @@ __all__ = [
     "plan_of",
     "require_operands",
     "target_type",
+    "under_standard_names",
     "verify",
     "verify_entries",
 ]  # fmt: skip
@@ -64,7 +75,9 @@ _MODULES = {
     ".entry_lists": "count_entries",
     ".hash_growth": "InsertionTarget insertion_target",
     ".kernel": "Kernel",
-    ".plan": "Plan accumulation compile evaluate looked_up plan_for require_operands target_type",
+    ".plan": (
+        "Plan accumulation compile evaluate looked_up plan_for require_operands target_type under_standard_names"
+    ),
     ".result_buffers": "entry_bytes",
     ".steps": "anonymous",
     ".summary": "compiled_line",

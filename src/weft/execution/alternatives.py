@@ -43,6 +43,9 @@ class Alternative:
         The optimisation that it is, if it is one: ``config.disable`` switches it off.
     keeps_order : bool
         True if loops that the user has scheduled stay as they are.
+    must_wait : bool
+        True if calls wait for its kernel to be compiled although that of the usual loops is there, as these may take
+        many times as long.
     """
 
     name: str
@@ -52,6 +55,7 @@ class Alternative:
     wanted: Callable[[Plan, Sequence[Storage]], bool]
     optimization: str | None = None
     keeps_order: bool = False
+    must_wait: bool = False
 
 
 def _may_have_dense_levels(plan: Plan) -> bool:
@@ -131,6 +135,7 @@ HASH_LOOKUP = Alternative(
     lambda plan: bool(plan.schedule.repeated_scans),
     _scans_long_vector,
     "hash-lookup",
+    must_wait=True,
 )
 PARALLEL_LOOPS = Alternative(
     "parallel loops",

@@ -47,6 +47,7 @@ from ..records import cached, record, replace
 from ..remapping.inverse import interval_of
 from ..remapping.nodes import axes_of
 from ..runtime import for_work, memory
+from ..runtime.beside import EntryPoints, ready
 from ..runtime.interrupts import fail
 from ..runtime.loader import Functions
 from ..runtime.structs import counts_pointer
@@ -152,6 +153,7 @@ class InsertionKernel:
         # Arrays of positions in a result of unknown size, whose 32 bits may turn out to be too few.
         self._checks_positions = self.source_type is None and "int32" in target.index_dtypes
         self._like: InsertionKernel | None = None
+        self._threads_ready = False
         self._fills: tuple[Storage, ...] = ()
         dtypes = dict(zip(self.format.roles, map(np.dtype, target.index_dtypes), strict=True))
         # The arrays in storage order. Those that are not made yet are empty ones of the right dtype.
@@ -260,6 +262,16 @@ class InsertionKernel:
         """Functions of the insertion passes that threads share, all of which are compiled at once."""
         return self._compiled_for_threads.have(*(phase.name for phase in self.phases))
 
+    def entry_points(self, threads: int) -> EntryPoints:
+        """Return the functions that a run by one thread, or by several, calls."""
+        return (self._compiled_for_threads if threads > 1 else self._compiled), tuple([p.name for p in self.phases])
+
+    def _takes_threads(self) -> bool:
+        """Return whether several threads run the passes now, rather than one until theirs are compiled."""
+        if not self._threads_ready:
+            self._threads_ready = ready(self.entry_points(2), self.entry_points(1))
+        return self._threads_ready
+
     def _opened(self, functions: Sequence[Function]) -> Functions:
         """Return the functions of all insertion passes, which an assembly calls one by one."""
         texts = {one.name: generate([one], self.lowered.options, shared=True) for one in functions}
@@ -302,6 +314,8 @@ class InsertionKernel:
             Positions of a computed result do not fit its index arrays.
         """
         threads = for_work(sum([s.vals.size for s in storages])) if self.shareable else 1
+        if threads > 1 and not self._takes_threads():
+            threads = 1
         work = _InsertionRun(shape, storages, len(self._levels), threads)
         room = memory.Budget(f"a tensor of shape {shape} in format {self.format}")
         # Each array is paid for from one budget, in the order in which queries tell the sizes.

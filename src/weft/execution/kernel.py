@@ -25,6 +25,7 @@ from ..lowering.function_kind import FunctionKind
 from ..lowering.thread_partials import CHUNKS_PER_THREAD
 from ..records import cached
 from ..runtime import for_work, get_num_threads, memory
+from ..runtime.beside import EntryPoints, ready
 from ..runtime.interrupts import fail
 from ..runtime.loader import Functions
 from ..runtime.structs import counts_pointer
@@ -101,6 +102,7 @@ class Kernel:
         self._rooms: dict[tuple[int, ...], ResultBuffers] = {}
         self._unusual: dict[tuple[tuple[int, ...], ...], int] = {}
         self._plain = not self.chains and self._insertion is None
+        self._threads_ready = False  # until it is known that threads need not wait for their functions
         # A coordinate list is sorted after the kernel, which takes memory, too.
         sorted_later = s.final_format is not None and is_unordered_list(self.format)
         self._afterwards = sorting_bytes(self.type) if sorted_later else 0
@@ -356,6 +358,8 @@ class Kernel:
     def _append(self, shape: tuple[int, ...], storages: Sequence[Storage]) -> Storage:
         structs = self._structs(storages)
         threads = self._threads(storages, shape)
+        if threads > 1 and not self._takes_threads():
+            threads = 1
         # First choice: threads append parts, and no coordinate has to be counted beforehand.
         room, n = self._room(shape), len(self.chains)
         if (functions := self._functions_of_parallel_append(threads, room)) is not None:
@@ -394,6 +398,25 @@ class Kernel:
         if any(f > t for f, t in zip(found, totals, strict=True)):
             raise LoweringError(f"{self.text}: {found} coordinates in room for {totals}")
         return room.trim(result, found)
+
+    def entry_points(self, threads: int) -> EntryPoints:
+        """Return the functions that a run by one thread, or by several, calls."""
+        if self._insertion is not None:
+            return self._insertion.entry_points(threads)
+        if not self.chains:
+            return self._functions, ("evaluate",)
+        if threads > 1:
+            parts = self._parallel_append
+            return (self._functions, ("count", "evaluate")) if parts is None else (parts, ("bound", "evaluate"))
+        bounded = FunctionKind.BOUND in self.lowered.kinds and self.lowered.options.enabled("size-bounds")
+        first = () if self._bounds is not None else ("bound",) if bounded else ("count",)
+        return self._functions, (*first, "evaluate")
+
+    def _takes_threads(self) -> bool:
+        """Return whether several threads run the kernel now, rather than one until their functions are compiled."""
+        if not self._threads_ready:
+            self._threads_ready = ready(self.entry_points(2), self.entry_points(1))
+        return self._threads_ready
 
     def _functions_of_parallel_append(self, threads: int, room: ResultBuffers) -> Functions | None:
         """Return the functions by which several threads append in parts; None if they do not."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import lru_cache, partial
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -41,6 +41,7 @@ from ..index_notation import (
 from ..index_notation.nodes import Access, Assignment
 from ..records import cached, record, replace
 from ..runtime import memory
+from ..runtime.beside import ready
 from ..scheduling.schedule import Schedule
 from ..scheduling.user_schedule import LoopNest
 from ..scheduling.variant import Variant
@@ -63,7 +64,19 @@ from .steps import Steps, anonymous, in_pairs, wrapping_first
 from .structure import Structure, check_writable, require_structure
 from .summary import formats_line, sharing_line
 
-__all__ = ["Plan", "accumulation", "compile", "evaluate", "looked_up", "plan_for", "require_operands", "target_type"]
+__all__ = [
+    "Plan",
+    "accumulation",
+    "compile",
+    "evaluate",
+    "looked_up",
+    "plan_for",
+    "require_operands",
+    "target_type",
+    "under_standard_names",
+]
+
+T = TypeVar("T")
 
 
 _STEPS_SHOWN = 6
@@ -119,6 +132,7 @@ class Plan:
         self.scans = tuple([(place[a], place[b]) for a, b in s.repeated_scans])
         self.alternatives = tuple([a for a in ALTERNATIVES if self._may_take(a)])
         self._taken: dict[str, Plan] = {}
+        self._ready = set[str]()  # names of the alternatives whose functions need not be waited for
         # Small operands make the time of each step count, so that a plan has no steps that it does not need.
         if self.converts or self.alternatives not in ((), (EQUAL_STRUCTURES,)):
             self.run = self._run
@@ -164,6 +178,16 @@ class Plan:
                 return alternative
         return None
 
+    def _takes_now(self, alternative: Alternative) -> bool:
+        """Return whether the loops of an alternative run now, rather than the usual ones until they are compiled."""
+        if alternative.optimization is None or alternative.name in self._ready:
+            return True
+        wanted = self.taking(alternative).kernel.entry_points(2 if alternative is PARALLEL_LOOPS else 1)
+        if ready(wanted, self.kernel.entry_points(1), wait=alternative.must_wait):
+            self._ready.add(alternative.name)
+            return True
+        return False
+
     def chosen(self, storages: Sequence[Storage]) -> tuple[Plan, tuple[Alternative | KernelAlternative, ...]]:
         """Return the plan that runs for these operands, with the alternatives that lead to it or its kernel takes."""
         plan, taken = self, list[Alternative | KernelAlternative]()
@@ -179,12 +203,12 @@ class Plan:
 
     def _run_or_share(self, storages: Sequence[Storage], out: Storage | None = None) -> Storage:
         """Run a plan whose only alternative is for operands of equal structures, and that converts none."""
-        if same_structure([storages[n] for n in self.alike]):
+        if same_structure([storages[n] for n in self.alike]) and self._takes_now(EQUAL_STRUCTURES):
             return self.taking(EQUAL_STRUCTURES).run(storages, out)
         return self.kernel.run(storages, out)
 
     def _run(self, storages: Sequence[Storage], out: Storage | None = None) -> Storage:
-        if (alternative := self.wanted(storages)) is not None:
+        if (alternative := self.wanted(storages)) is not None and self._takes_now(alternative):
             return self.taking(alternative).run(storages, out)
         given = tuple(
             storages[n] if format is None else convert(storages[n], format, index_dtype=_index(storages[n].type))
@@ -714,18 +738,27 @@ def evaluate(
             found.require_room(operands, plan.target)
         return plan.run(storages) if out is None else plan.run(storages, out)
 
-    # Names do not matter to kernels, so that equal expressions share one. Messages, however, must have the names of
-    # the user: an error that names tensors is raised once more with these.
     try:
-        return run(anonymous(found.assignment))
+        return under_standard_names(found.assignment, run)
     except ResultTooLargeError as error:
         raise ResultTooLargeError(f"{error}; in {_described(assignment, operands)}") from None
+
+
+def under_standard_names(assignment: Assignment, run: Callable[[Assignment], T]) -> T:
+    """Return ``run(assignment)`` with standard names, so that expressions that differ in names alone share a kernel.
+
+    An error that names tensors is raised once more with the names of the user.
+    """
+    try:
+        return run(anonymous(assignment))
+    except ResultTooLargeError:
+        raise
     except CompilerError as error:
         if not isinstance(error, NotCompiledError):  # a failed compiler would fail again
             raise
-        return run(found.assignment)
+        return run(assignment)
     except WeftError:
-        return run(found.assignment)
+        return run(assignment)
 
 
 def accumulation(

@@ -44,10 +44,11 @@ class Functions:
         Description of what the functions compute, for the log and for errors.
     """
 
-    __slots__ = ("_arity", "_found", "_text_of", "_what")
+    __slots__ = ("_arity", "_found", "_text_of", "_what", "tried")
 
     def __init__(self, text_of: Callable[[str], str], arity: int, what: str):
         self._text_of, self._arity, self._what = text_of, arity, what
+        self.tried = False  # whether they were compiled beside a call that did not wait
         self._found: dict[str, Callable[..., int]] = {}
 
     def __getitem__(self, name: str) -> Callable[..., int]:
@@ -83,6 +84,10 @@ class Functions:
             for library, of in zip(_libraries_of(wanted), texts.values(), strict=True):
                 self._found |= {name: ffi.cast(signature, library.symbol(name)) for name in of}
         return self
+
+    def at_hand(self, *names: str) -> bool:
+        """Return whether functions are there without compiling: in memory, shipped or on disk."""
+        return all(name in self._found or self.origin(name) is not None for name in names)
 
     def origin(self, name: str) -> str | None:
         """Return where a function comes from, in words; None if it is not compiled yet."""

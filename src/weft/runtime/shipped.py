@@ -7,19 +7,20 @@ searched for.
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Sequence
 from functools import lru_cache
 
 from ..codegen import abi
 from ..config import SETTINGS, config
-from ..records import record, replace
+from ..records import cached, record, replace
 from . import log
 from ._ffi import ffi
 from .levels import levels_here, machine_level
 from .objects import Library, listening, open_object
 
-__all__ = ["DIRECTORY", "FOOTER", "Shipped", "find", "footer", "shipped"]
+__all__ = ["DIRECTORY", "FOOTER", "Served", "Shipped", "find", "footer", "shipped"]
 
 DIRECTORY = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "_kernels")
 _MAGIC = b"\nweft-kernels-1"
@@ -43,6 +44,30 @@ class Shipped:
     library: Library | None
     level: str | None
     reason: str
+
+    @cached
+    def served(self) -> Served | None:
+        """Return how many of the ordinary expressions the kernels serve; None if it is not known."""
+        if self.library is None:
+            return None
+        try:
+            with open(f"{self.library.path.removesuffix('.so')}.json", encoding="utf-8") as file:
+                counts = json.load(file)
+                return Served(int(counts["served"]), int(counts["of"]))
+        except (OSError, ValueError, TypeError, KeyError):
+            return None
+
+
+@record
+class Served:
+    """Number of the ordinary expressions that shipped kernels serve, and of all ordinary expressions."""
+
+    expressions: int
+    of: int
+
+    def __str__(self) -> str:
+        rest = "" if self.expressions == self.of else "; `weft warm` compiles the rest"
+        return f"{self.expressions} of {self.of} ordinary expressions need no compiler{rest}"
 
 
 def footer(size: int) -> bytes:
@@ -106,13 +131,8 @@ def _is_whole(path: str) -> bool:
 
 
 def _settings_allow() -> bool:
-    """Return whether the settings allow kernels that another compiler, or other flags, made.
-
-    Conda sets ``CC`` in every environment, so that this variable alone does not forbid such kernels.
-    """
-    if config.sanitize or config.cflags:
+    """Return whether the settings allow kernels that are compiled with the usual flags, by whatever compiler."""
+    if not config.shipped or config.sanitize or config.cflags:
         return False
-    if os.environ.get("WEFT_TEST_SHIPPED"):  # tests compile other kernels without optimization
-        return True
-    own = config.cc is None or ("WEFT_CC" not in os.environ and config.cc == os.environ.get("CC"))
-    return own and config.optimization == SETTINGS["optimization"].default()
+    # Tests compile other kernels without optimization.
+    return bool(os.environ.get("WEFT_TEST_SHIPPED")) or config.optimization == SETTINGS["optimization"].default()

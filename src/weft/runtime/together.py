@@ -6,7 +6,7 @@ import threading
 from collections.abc import Callable, Sequence
 from typing import TypeVar
 
-__all__ = ["at_once", "stop_asked"]
+__all__ = ["at_once", "stop_asked", "stoppable"]
 
 T = TypeVar("T")
 _thread = threading.local()
@@ -62,6 +62,15 @@ def at_once(calls: Sequence[Callable[[], T]]) -> list[T]:
     return [results[place] for place in range(len(calls))]
 
 
+def stoppable(call: Callable[[], T], stop: threading.Event) -> T:
+    """Return the result of a call that ends its compiler once an event is set."""
+    _thread.stop = stop
+    try:
+        return call()
+    finally:
+        _thread.stop = None
+
+
 def stop_asked() -> threading.Event | None:
-    """Return the event that tells this thread to stop; None in a thread that ``at_once`` has not started."""
+    """Return the event that tells this thread to stop; None in a thread that nobody may stop."""
     return getattr(_thread, "stop", None)

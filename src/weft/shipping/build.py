@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 import tempfile
@@ -15,16 +16,16 @@ from ..codegen import CText, emit_bundle, suffix, symbol
 from ..codegen.prelude import SHARED
 from ..config import available_cpus
 from ..errors import CompilerError
-from ..records import replace
+from ..records import record, replace
 from ..runtime import loader, toolchain
 from ..runtime.levels import family, machine_level
 from ..runtime.loader import Wanted, support_function, thread_pool
 from ..runtime.objects import Library, listening, open_object
-from ..runtime.shipped import footer
-from .expressions import operands
-from .record import record_all
+from ..runtime.shipped import Served, footer
+from .expressions import CORE, MORE, USUAL, core, lines, others
+from .record import Recorder, record_all
 
-__all__ = ["Builder", "build", "warm"]
+__all__ = ["Build", "Builder", "build", "warm"]
 
 _TOGETHER = 40  # largest number of kernels in a C file
 
@@ -40,12 +41,16 @@ class Builder:
         A directory for object files.
     optimization : int
         The -O level of the C compiler.
-    deadline : float, optional
+
+    Attributes
+    ----------
+    deadline : float or None
         A time of ``time.monotonic`` after which no more compilation begins.
     """
 
-    def __init__(self, level: str, scratch: str, optimization: int = 3, deadline: float | None = None) -> None:
-        self.level, self.scratch, self.optimization, self.deadline = level, Path(scratch), optimization, deadline
+    def __init__(self, level: str, scratch: str, optimization: int = 3) -> None:
+        self.level, self.scratch, self.optimization = level, Path(scratch), optimization
+        self.deadline: float | None = None
         self.objects: dict[Path, tuple[CText, ...]] = {}
         self._libraries = 0
 
@@ -157,8 +162,13 @@ def _text(bundle: Sequence[CText]) -> str:
 
 
 def build(
-    directory: str, *, every_level: bool = False, machine: bool = False, seconds: float | None = None
-) -> Mapping[CText, str]:
+    directory: str,
+    *,
+    every_level: bool = False,
+    machine: bool = False,
+    seconds: float | None = None,
+    optimization: int = 3,
+) -> Build:
     """Build the libraries of shipped kernels.
 
     Parameters
@@ -171,12 +181,15 @@ def build(
     machine : bool
         True for fewer kernels, in less time.
     seconds : float, optional
-        The time after which compiling stops. Kernels that are not compiled by then are left out.
+        The time after which compiling stops. Kernels that are not compiled by then are left out, but for those of the
+        core.
+    optimization : int
+        The -O level of the C compiler.
 
     Returns
     -------
-    mapping
-        Descriptions of the computations, by the texts of the kernels.
+    Build
+        The kernels, and the number of expressions that they serve.
 
     Raises
     ------
@@ -188,29 +201,64 @@ def build(
         raise CompilerError(
             "weft has no level of instructions for this kind of processor, so that no kernels are built for it"
         )
-    others = [level for level in family() if every_level and level != own]
-    deadline = None if seconds is None else time.monotonic() + seconds
+    levels = [own, *(level for level in family() if every_level and level != own)]
+    end = None if seconds is None else time.monotonic() + seconds
     os.makedirs(directory, exist_ok=True)
     with tempfile.TemporaryDirectory() as scratch:
         # Only this machine's own level can run, so that its builder finds out which texts are necessary.
-        first = Builder(own, scratch, deadline=deadline)
-        texts = first.support([thread_pool()])  # before the deadline: kernels have threads in any case
-        texts |= record_all(operands(machine), first.libraries)
-        texts |= first.support(map(support_function, SHARED))  # kernels that are not shipped use them, too
-        builders = [first, *(Builder(level, scratch, deadline=deadline) for level in others)]
+        builders = [Builder(level, scratch, optimization) for level in levels]
+        # Kernels that are not shipped use these functions, too, so that they are there in any case.
+        texts = builders[0].support([thread_pool(), *map(support_function, SHARED)])
+        recorder = _recorded(builders[0], machine, end)
+        texts |= recorder.compiled
         for builder in builders[1:]:
             builder.compile(texts)
+        served = _served(recorder)
         for builder in builders:
-            if builder.objects:
-                _publish(builder, os.path.join(directory, f"{builder.level}.so"))
-    return texts
+            _publish(builder, directory, served)
+    return Build(texts, served)
 
 
-def _publish(builder: Builder, path: str) -> None:
+@record
+class Build:
+    """Result of a build.
+
+    Parameters
+    ----------
+    texts : mapping
+        Descriptions of the computations, by the texts of the kernels.
+    served : Served
+        How many expressions need no compiler.
+    """
+
+    texts: Mapping[CText, str]
+    served: Served
+
+
+def _recorded(builder: Builder, machine: bool, end: float | None) -> Recorder:
+    """Compile the core, whatever time it takes, and then as much of the rest as is compiled by a time."""
+    recorder = Recorder()
+    record_all(recorder, core(), builder.libraries)
+    builder.deadline = end
+    for runs in others(machine):
+        record_all(recorder, runs, builder.libraries)
+    return recorder
+
+
+def _served(recorder: Recorder) -> Served:
+    expressions = {*lines(CORE), *lines(MORE)}
+    lacking = {line for kind, line in recorder.pending if kind in USUAL}
+    return Served(len(expressions - lacking), len(expressions))
+
+
+def _publish(builder: Builder, directory: str, served: Served) -> None:
+    path = os.path.join(directory, f"{builder.level}.so")
     builder.link(path)
     # The footer lets the loader detect files that are incomplete.
     with open(path, "ab") as file:
         file.write(footer(file.tell()))
+    with open(f"{path.removesuffix('.so')}.json", "w", encoding="utf-8") as file:
+        json.dump({"served": served.expressions, "of": served.of}, file)
 
 
 def warm() -> int:
@@ -226,4 +274,7 @@ def warm() -> int:
         with ThreadPoolExecutor(available_cpus()) as pool:
             return dict(pool.map(one, texts))
 
-    return len(record_all(operands(machine=True), libraries))
+    recorder = Recorder()
+    for runs in (core(), *others(machine=True)):
+        record_all(recorder, runs, libraries)
+    return len(recorder.compiled)

@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import contextlib
 import warnings
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
 
 from ..codegen import CText
 from ..config import config
 from ..errors import WeftError
+from ..records import replace
 from ..runtime import loader
 from ..runtime.loader import Wanted
 from ..runtime.objects import Library
-from .expressions import EXPRESSIONS, Operands, names
+from .expressions import Operands, Run, names
 
 __all__ = ["Missing", "Recorder", "record_all"]
 
@@ -32,11 +33,14 @@ class Recorder:
         The description of each requested text.
     libraries : dict
         The library of each text that is compiled.
+    pending : list
+        The runs that need a text which is not compiled.
     """
 
     def __init__(self) -> None:
         self.texts: dict[CText, str] = {}
         self.libraries: dict[CText, Library] = {}
+        self.pending: list[Run] = []
 
     def open_all(self, texts: Sequence[Wanted]) -> list[Library]:
         """Return the libraries of texts, and record the texts.
@@ -62,6 +66,11 @@ class Recorder:
         return found
 
     @property
+    def compiled(self) -> dict[CText, str]:
+        """The texts that are compiled, with their descriptions."""
+        return {text: what for text, what in self.texts.items() if text in self.libraries}
+
+    @property
     def missing(self) -> list[CText]:
         """Texts that were requested and are not compiled."""
         return [text for text in self.texts if text not in self.libraries]
@@ -78,57 +87,55 @@ class Recorder:
             loader.forget()
 
 
-def record_all(
-    kinds: Iterable[Operands], compile: Callable[[Sequence[CText]], Mapping[CText, Library]], rounds: int = 40
-) -> dict[CText, str]:
-    """Run all expressions until no kernel is missing.
+Compile = Callable[[Sequence[CText]], Mapping[CText, Library]]
+"""Compiles texts and returns the library of each. Expressions that need a text without a library are left out."""
+
+
+def record_all(recorder: Recorder, runs: Sequence[Run], compile: Compile, rounds: int = 40) -> None:
+    """Run expressions until no kernel is missing, or as many are left out as cannot be compiled.
 
     Parameters
     ----------
-    kinds : iterable of Operands
-        The properties of the tensors that the expressions are run for.
+    recorder : Recorder
+        Gets the texts and their libraries, and the runs that need a text without a library.
+    runs : sequence of Run
+        The expressions with the properties of their operands.
     compile : callable
-        A function that compiles texts and returns the library of each. Expressions that need a text without a library
-        are left out.
+        Compiles the missing texts.
     rounds : int
         The largest number of runs of an expression.
-
-    Returns
-    -------
-    dict
-        A description of the computation of each compiled text.
     """
-    recorder, pending = Recorder(), [(kind, line) for kind in kinds for line in EXPRESSIONS.splitlines() if line]
-    spaces: dict[Operands, Any] = {}
-    with recorder.installed(), warnings.catch_warnings(), config.override(memory_pool=0):
+    pending, spaces = list(runs), dict[Operands, Mapping[str, Any]]()
+    with recorder.installed(), warnings.catch_warnings(), config.override(memory_pool=0, compile="wait"):
         warnings.simplefilter("ignore")
         for _ in range(rounds):
-            # Making the operands may need kernels itself.
-            for kind in dict.fromkeys(kind for kind, _ in pending if kind not in spaces):
-                with contextlib.suppress(Missing):
+            # To make the operands may need kernels itself.
+            for kind in {replace(kind, threads=1) for kind, _ in pending} - spaces.keys():
+                with contextlib.suppress(Missing), config.override(num_threads=1):
                     spaces[kind] = names(kind)
-            later = []
-            for kind, line in pending:
-                try:
-                    if kind not in spaces:
-                        raise Missing
-                    _run(line, spaces[kind])
-                except Missing:
-                    later.append((kind, line))
+            pending = [(kind, line) for kind, line in pending if not _runs(kind, line, spaces)]
             # All kernels that the expressions stopped at are compiled together, and only these expressions run again.
-            wanted = recorder.missing
-            if not wanted:
+            compiled = compile(recorder.missing) if recorder.missing else {}
+            if not compiled:
                 break
-            made = compile(wanted)
-            if not made:
-                break
-            recorder.libraries |= made
-            pending = later
-    return {text: what for text, what in recorder.texts.items() if text in recorder.libraries}
+            recorder.libraries |= compiled
+    recorder.pending += pending
 
 
-def _run(line: str, space: Any) -> None:
-    # An expression that is invalid for these tensors needs no kernel: subtraction of booleans, or a matrix that is too
-    # large for an array.
-    with contextlib.suppress(WeftError, TypeError, ValueError, IndexError, AttributeError, MemoryError):
-        eval(line, dict(space))
+def _runs(kind: Operands, line: str, spaces: Mapping[Operands, Mapping[str, Any]]) -> bool:
+    """Return whether an expression runs, or is invalid for these operands, so that it needs no kernel."""
+    space = spaces.get(replace(kind, threads=1))
+    if space is None:
+        return False
+    # Work for several threads is small here, so that the threshold does not count.
+    threshold = config.parallel_threshold if kind.threads == 1 else 0
+    try:
+        with config.override(num_threads=kind.threads, parallel_threshold=threshold), contextlib.suppress(*_INVALID):
+            eval(line, dict(space))
+    except Missing:
+        return False
+    return True
+
+
+_INVALID = (WeftError, TypeError, ValueError, IndexError, AttributeError, MemoryError)
+"""Errors of subtractions of booleans, of matrices that are too large for an array, and the like."""

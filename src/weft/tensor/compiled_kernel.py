@@ -312,7 +312,7 @@ class CompiledKernel:
             raise ValueError(f"a report is 'text' or 'svg', not {format!r}")
         if stages:
             return titled(stage_texts(self._kernel, stages, self._assumed, assumed=True))
-        return report(self._kernel, self._assignment, self._assumed, assumed=True)
+        return report(self._kernel, self._assignment, self._assumed, self._origins, assumed=True)
 
     def __call__(self, *operands: Any, **named: Any) -> SparseTensor | Array | Any:
         """Compute the result from the operands, given by position or by name."""
@@ -325,10 +325,18 @@ class CompiledKernel:
             # The kernel assumes that a quotient is sparse. If a divisor holds a zero, it is not, and the format of the
             # result is inferred again unless the user gave one.
             given = self._assignment.target.tensor in self._types or not found.refused
-            planned = self._plan_for(found.assignment, storages, self._kernel.type.format if given else None)
-            if found.refused and not (given and self._kernel.type.format.is_dense):
-                found.require_room(held, planned.target)
-            return wrap_result(SparseTensor, planned.run(storages, *old), has_array)
+            format, types = self._kernel.type.format if given else None, tuple([s.type for s in storages])
+
+            def run(assignment: Assignment) -> Storage:
+                planned = self._plan_for(assignment, types, format)
+                if found.refused and not (given and self._kernel.type.format.is_dense):
+                    found.require_room(held, planned.target)
+                return planned.run(storages, *old)  # type: ignore[no-any-return]
+
+            # A schedule of the user's names the loops.
+            by_hand = self._user_schedule is not None
+            result = run(found.assignment) if by_hand else execution.under_standard_names(found.assignment, run)
+            return wrap_result(SparseTensor, result, has_array)
         except WeftError as error:
             end_at_caller(error)
             raise
@@ -440,11 +448,20 @@ class CompiledKernel:
         else:
             OPERATORS[self._assignment.op].ufunc(array, made, out=array, casting="same_kind")
 
-    def _plan_for(self, assignment: Assignment, storages: tuple[Storage, ...], format: Format | None) -> Any:
+    @property
+    def _origins(self) -> tuple[str | None, ...]:
+        """The origins of the kernels that a call runs, which have standard names unless the user schedules loops."""
+        if self._user_schedule is not None:
+            return self._kernel.origins
+        types = tuple([self._types[name] for name in self.operands])
+        standard = execution.anonymous(self._assumed.assignment)
+        return self._plan_for(standard, types, self._kernel.type.format).origins  # type: ignore[no-any-return]
+
+    def _plan_for(self, assignment: Assignment, types: tuple[TensorType, ...], format: Format | None) -> Any:
         # Operands may differ from the compiled types in index dtypes and fill values. Each case has a cached plan.
         return execution.plan_for(
             assignment,
-            tuple(s.type for s in storages),
+            types,
             format=format,
             dtype=self._kernel.type.dtype,
             user_schedule=self._user_schedule,
@@ -460,7 +477,7 @@ class CompiledKernel:
                 f"{looked.notes(assumed=False)}; call the kernel"
             )
         # Separate phases need a single kernel that takes the operands as they are given.
-        found = self._plan_for(looked.assignment, storages, self._kernel.type.format)
+        found = self._plan_for(looked.assignment, tuple([s.type for s in storages]), self._kernel.type.format)
         if found.is_in_steps:
             raise FormatError(
                 f"{self._text} is computed in several steps, so that assemble and compute cannot be separate; "
