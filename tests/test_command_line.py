@@ -129,8 +129,14 @@ def test_demo(capsys, tmp_path, monkeypatch):
     monkeypatch.setattr(weft.config, "cache_dir", str(tmp_path))
     assert main(["demo"]) == 0
     text = capsys.readouterr().out
-    assert "int64_t weft_" in text
-    assert "csr" in text
+    assert len(text.splitlines()) <= 30  # one screen
+    assert max(map(len, text.splitlines())) <= 100
+    assert text.count(" us") == 6
+    assert "shipped" in text or "compiled" in text or "cached" in text
+    assert "for (int64_t i = chunk_begin" in text
+    assert "int64_t weft_" not in text
+    assert main(["demo", "--c"]) == 0
+    assert "int64_t weft_evaluate(" in capsys.readouterr().out
 
 
 def test_cache(capsys, tmp_path, monkeypatch):

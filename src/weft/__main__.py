@@ -102,8 +102,9 @@ def _version() -> str:
 
 
 def _demo(argv: list[str]) -> int:
-    argparse.ArgumentParser("weft demo", description="Run the main job on a real matrix.").parse_args(argv)
-    return demo.main()
+    parser = argparse.ArgumentParser("weft demo", description="Run the main job on a real matrix.")
+    parser.add_argument("--c", action="store_true", help="print all C of a kernel, not its loops alone")
+    return demo.main(c=parser.parse_args(argv).c)
 
 
 def _cache(argv: list[str]) -> int:
