@@ -1,7 +1,8 @@
 """Random compositions of levels under random remappings, each put through every kind of operation beside NumPy.
 
 ``python tests/compositions.py FIRST LAST`` tries the seeds of a range, each in a child process, and prints a line for
-each that is neither right nor refused.
+each that is neither right nor refused. With ``repeats`` as a third argument, a level of each composition stores
+coordinates twice.
 """
 
 from __future__ import annotations
@@ -43,6 +44,7 @@ from weft.formats import (
     Squeezed,
 )
 from weft.formats import levels as every
+from weft.records import replace
 
 PARTS = [
     ["i"], ["i"], ["i"], ["i/2", "i%2"], ["i>>1", "i&1"], ["i/3", "i"], ["i/2/2", "i/2%2", "i%2"], ["i%3", "i"],
@@ -144,15 +146,85 @@ def levels(r: random.Random, n: int) -> list[LevelFormat]:
     return made
 
 
-def composition(r: random.Random, order: int) -> Format:
-    """A format that weft accepts."""
+def repeating(format: Format) -> int | None:
+    """The level of a format that may store a coordinate twice, or None."""
+    below = (*format.levels[1:], Dense())
+    return next((k for k, v in enumerate(format.levels) if not v.unique and not below[k].branchless), None)
+
+
+def composition(r: random.Random, order: int, repeats: bool = False) -> Format:
+    """A format that weft accepts; with ``repeats``, one that has a level which may store a coordinate twice."""
     while True:
         text, n = remapping(r, order)
         for _ in range(6):
             try:
-                return Format(text, levels(r, n))
+                found = Format(text, levels(r, n))
             except (FormatError, NotationError):
-                pass
+                continue
+            if not repeats or repeating(found) is not None:
+                return found
+
+
+def with_repeats(r: random.Random, A: weft.SparseTensor) -> weft.SparseTensor:
+    """The same tensor in the same format, with entries in parts wherever a level may store a coordinate twice.
+
+    A further axis tells the parts apart in a level of its own, which is then merged into the one above.
+    """
+    format = A.layout
+    k = repeating(format)
+    if k is None or A.dtype == bool:
+        return A
+    coords, values = A.to_coo()
+    rng = np.random.default_rng(r.randrange(1 << 30))
+    if not format.conditions and A.size and A.fill_value == 0:  # entries whose parts cancel out
+        more = rng.integers(0, np.array(A.shape)[:, None], (A.ndim, 3))
+        coords, values = (
+            np.concatenate([coords, more, more], axis=1),
+            np.append(values, np.array([1, 2, 3, -1, -2, -3]).astype(values.dtype)),
+        )
+    many = rng.integers(1, 4, len(values))
+    parts = np.concatenate([rng.permutation(3)[:n] for n in many]) if len(many) else many
+    first = np.cumsum(many) - many
+    split = rng.integers(-3, 4, len(parts)).astype(values.dtype)
+    if len(parts):
+        split[first] = values - np.add.reduceat(split, first) + split[first]
+    try:
+        apart = weft.from_coords(
+            np.vstack([np.repeat(coords, many, axis=1), parts]), split, (*A.shape, 3), fill_value=A.fill_value
+        )
+        return merged(apart.asformat(told_apart(format, k)), A, k)
+    except (FormatError, NotationError, StorageError):  # this format cannot store parts in a level of their own
+        return A
+
+
+def told_apart(format: Format, k: int) -> Format:
+    """The format with a further axis, whose coordinate is stored below level ``k``, which is then unique."""
+    axes = "ijk"[: format.order]
+    coordinates = str(format.remapping).split("->")[1].strip()[1:-1].split(",")
+    level = replace(format.levels[k], unique=True)
+    parts = Dense() if "size" in level.roles else Compressed()  # below all coordinates alike, or below each its own
+    levels = [*format.levels[:k], Compressed() if "count" in level.roles else level, parts, *format.levels[k + 1 :]]
+    return Format(f"({','.join(axes)},r) -> ({','.join([*coordinates[: k + 1], 'r', *coordinates[k + 1 :]])})", levels)
+
+
+def merged(apart: weft.SparseTensor, A: weft.SparseTensor, k: int) -> weft.SparseTensor:
+    """A tensor of :func:`told_apart` without the level that tells parts apart."""
+    levels = A.layout.levels
+    arrays: list[dict[str, np.ndarray]] = [dict(apart._storage.level_arrays(n)) for n in range(len(levels) + 1)]
+    parts = arrays.pop(k + 1)
+    head = next(n for n in range(k, -1, -1) if not levels[n].branchless)
+    for own in arrays[head : k + 1]:
+        n = len(parts["pos"]) - 1 if parts else len(own["crd"])
+        many = np.diff(parts["pos"]) if parts else np.full(n, 3)
+        if "crd" in own and n:
+            own["crd"] = np.repeat(own["crd"].reshape(n, -1), many, axis=0).ravel()
+        if "size" in own:
+            own["size"] = own["size"] * 3
+        if "pos" in own:
+            own["pos"] = parts["pos"][own["pos"]]
+    if "count" in levels[k].roles:
+        arrays[k] = {"begin": arrays[k]["pos"][:-1], "count": np.diff(arrays[k]["pos"]), "crd": arrays[k]["crd"]}
+    return weft.from_levels(A.shape, A.layout, arrays, apart._storage.vals, fill_value=A.fill_value)
 
 
 def matrix(r: random.Random, order: int) -> np.ndarray:
@@ -227,19 +299,22 @@ OPERATIONS = 40
 """No composition has more."""
 
 
-def outcome(seed: int, tell: Callable[[str], None] = lambda text: None, only: int | None = None) -> str | None:
+def outcome(
+    seed: int, repeats: bool = False, tell: Callable[[str], None] = lambda text: None, only: int | None = None
+) -> str | None:
     """What is wrong with the composition of a seed, or None; ``tell`` is told what is tried before it is.
 
     With ``only``, the operation of this number is all that is tried.
     """
     r = random.Random(seed)
     order = r.choice([1, 2, 2, 2, 2, 3])
-    own, other, dense = composition(r, order), composition(r, order), matrix(r, order)
+    own, other = composition(r, order, repeats), composition(r, order, repeats and r.random() < 0.3)
+    dense = matrix(r, order)
     B = weft.asarray(dense).asformat(r.choice(["coo", "coo", "dense", "csf", *(["csr", "csc", "dia"] * (order == 2))]))
     where = f"seed {seed}: {dense.shape} from {B.format} in {own.remapping} {list(own.levels)}"
     tell(where)
     try:
-        A = B.asformat(own)
+        A = with_repeats(r, B.asformat(own))
     except StorageError:  # the data are not as the format asks
         return None
     except Exception as error:
@@ -271,7 +346,7 @@ def wrong(
     return None
 
 
-def outcomes(first: int, last: int, together: int = 50) -> Iterator[str]:
+def outcomes(first: int, last: int, repeats: bool = False, together: int = 50) -> Iterator[str]:
     """What is wrong with a range of seeds, so many in one child process, which may die or hang without harm."""
     at = first
     while at < last:
@@ -282,9 +357,11 @@ def outcomes(first: int, last: int, together: int = 50) -> Iterator[str]:
             with os.fdopen(write, "w") as pipe:
                 for seed in range(at, min(at + together, last)):
                     signal.alarm(300)
-                    found = outcome(
-                        seed, lambda text, seed=seed: print(f"{seed}\ttrying\t{text}", file=pipe, flush=True)
-                    )
+
+                    def tell(text: str, seed: int = seed) -> None:
+                        print(f"{seed}\ttrying\t{text}", file=pipe, flush=True)
+
+                    found = outcome(seed, repeats, tell)
                     print(f"{seed}\tdone\t{found or ''}", file=pipe, flush=True)
             os._exit(0)
         os.close(write)
@@ -301,7 +378,7 @@ def outcomes(first: int, last: int, together: int = 50) -> Iterator[str]:
 
 if __name__ == "__main__":
     count = 0
-    for text in outcomes(int(sys.argv[1]), int(sys.argv[2])):
+    for text in outcomes(int(sys.argv[1]), int(sys.argv[2]), "repeats" in sys.argv):
         print(text, flush=True)
         count += 1
     sys.exit(count > 0)

@@ -11,6 +11,7 @@ from hypothesis import reject
 from hypothesis import strategies as st
 from tests import compositions
 
+from weft import SparseTensor
 from weft.errors import FormatError
 from weft.formats import (
     Compressed,
@@ -70,7 +71,7 @@ _INNER = [
     if _stands("(i,j) -> (i,j)", level, Compressed())
     or _stands("(i,j,k) -> (j-i,j,i,k)", Squeezed(), Range(), level, Compressed())
 ]
-_ANYWHERE = [Dense(), Compressed(), *_INNER]
+_ANYWHERE = [Dense(), Compressed(), Compressed(unique=False), *_INNER]
 _LAST = [Compressed(ordered=False), *(v for v in LEVELS if v not in _INNER and _stands("(i,j) -> (i,j)", Dense(), v))]
 
 
@@ -115,6 +116,12 @@ def own_formats(draw: st.DrawFn, order: int) -> Format:
 def any_formats(order: int) -> st.SearchStrategy[str | Format]:
     """Formats with a name or letters, and such as nobody has named."""
     return st.one_of(formats(order), formats(order), own_formats(order)) if order else formats(order)
+
+
+@st.composite
+def with_repeats(draw: st.DrawFn, A: SparseTensor) -> SparseTensor:
+    """A tensor, or the same with entries in parts if a level may store a coordinate twice."""
+    return compositions.with_repeats(random.Random(draw(st.integers(0, 9))), A) if draw(st.booleans()) else A
 
 
 def result_formats(order: int) -> st.SearchStrategy[str | Format | None]:

@@ -657,7 +657,7 @@ PROTOCOLS: dict[str, tuple[str, str]] = {
 NOT_LISTED = {
     "Format": """
         block_sizes conditions dense is_curved is_partial is_signed level_groups list_of looked_up plain roles sorted_by
-        unconditional uncurved unsorted
+        unconditional uncurved unsorted walked_levels
     """,
 }
 """Members that are for the compiler alone, by their class."""

@@ -8,6 +8,7 @@ import scipy.sparse as sp
 
 import weft
 from weft.dtypes import adds_alike
+from weft.formats import Compressed, Dense, Format, Offset, Range, Squeezed
 
 pytestmark = pytest.mark.kernels_together
 
@@ -133,3 +134,86 @@ def test_adds_alike_is_what_numpy_does(dtype):
         whole = bits.view(dtype) if np.dtype(dtype).kind in "iu" else rng.integers(0, 2, 64).astype(dtype)
         a, b = whole.reshape(2, -1)
         np.testing.assert_array_equal((a + b).astype(other), a.astype(other) + b.astype(other))
+
+
+def blocks(order=(0, 1, 2, 3, 4)):
+    """A bsr_array of SciPy with blocks that come twice, perhaps in no order."""
+    order = list(order)
+    data, columns = np.arange(1.0, 21).reshape(5, 2, 2) - 6, np.array([1, 1, 0, 1, 1])
+    return sp.bsr_array((data[order], columns[order], [0, 2, 5]), shape=(4, 4))
+
+
+OF_BLOCKS = {
+    **{name: OPERATIONS[name] for name in ("todense", "from the left", "times itself", "sum", "mean", "unequal")},
+    "greatest": lambda A: A.max(axis=0),
+    "square": lambda A: A * A,
+    "transpose": lambda A: A.T,
+    "times a vector": lambda A: A @ np.arange(4.0),
+    "times a matrix": lambda A: A @ np.arange(8.0).reshape(4, 2),
+    "element": lambda A: A[1, 2],
+    "row": lambda A: A[1],
+    "part": lambda A: A[1:, ::2],
+}
+
+
+@pytest.mark.parametrize("order", [(0, 1, 2, 3, 4), (1, 0, 4, 2, 3)], ids=["ordered", "unordered"])
+def test_blocks_that_come_twice_are_summed(order):
+    S = blocks(order)
+    A, whole = weft.asarray(S), S.toarray()
+    assert A.format == "bsr"
+    assert not A.layout.is_unique
+    for name, run in OF_BLOCKS.items():
+        np.testing.assert_allclose(dense(run(A)), np.asarray(run(whole)), err_msg=name)
+    B = weft.asarray(np.tri(4), format=A.canonical().layout)
+    np.testing.assert_allclose((A @ B).todense(), whole @ np.tri(4))
+    np.testing.assert_allclose((A + B).todense(), whole + np.tri(4))
+    A[0, 3], A[2] = 7, 0
+    whole[0, 3], whole[2] = 7, 0
+    np.testing.assert_allclose(A.todense(), whole)
+    for format in ("csr", "coo", "csc", "bsr", "dia", "hash", "dense"):
+        np.testing.assert_allclose(weft.asarray(S).asformat(format).todense(), S.toarray(), err_msg=format)
+
+
+def test_blocks_that_come_twice_in_files(tmp_path):
+    sp.save_npz(tmp_path / "of_scipy.npz", blocks())
+    weft.save_npz(tmp_path / "own.npz", weft.asarray(blocks()))
+    for name in ("of_scipy.npz", "own.npz"):
+        A = weft.load_npz(tmp_path / name)
+        assert not A.layout.is_unique
+        np.testing.assert_array_equal(A.todense(), blocks().toarray())
+        np.testing.assert_array_equal(A.to_scipy_sparse().toarray(), blocks().toarray())
+        np.testing.assert_array_equal(A.canonical().to_scipy_sparse("bsr").toarray(), blocks().toarray())
+
+
+def test_levels_of_ones_own_that_come_twice():
+    rows = Format("(i,j) -> (i,j)", [Compressed(unique=False), Dense()])
+    A = weft.from_levels((2, 2), rows, [([0, 2], [1, 1]), None], [1.0, 2.0, 3.0, 4.0])
+    assert A.todense().tolist() == [[0, 0], [4, 6]]
+    assert A.sum() == 10
+    lists = Format("(i,j) -> (i,j)", [Compressed(unique=False), Compressed()])
+    B = weft.from_levels((3, 3), lists, [([0, 2], [1, 1]), ([0, 2, 3], [0, 1, 0])], [1.0, 2.0, 4.0])
+    assert B.todense().tolist() == [[0, 0, 0], [5, 2, 0], [0, 0, 0]]
+    assert B.max() == 5
+
+
+def test_formats_that_add_what_comes_twice():
+    diagonals = Format("(i,j) -> (j-i,i,j)", [Squeezed(unique=False), Range(), Offset()])
+    A = weft.from_levels((2, 2), diagonals, [([3], [-1, 1, 1]), None, None], [1.0, 2.0, 3.0])
+    assert A.todense().tolist() == [[0, 5], [1, 0]]
+    assert A.T.asformat(diagonals).todense().tolist() == [[0, 1], [5, 0]]
+
+
+def test_products_inside_a_sum_of_unordered_duplicates():
+    A = weft.asarray(sp.csr_array((np.array([1.0, 2, 3, 4]), [2, 0, 2, 1], [0, 3, 4]), shape=(2, 3)))
+    assert not A.is_ordered
+    P, Q = np.ones((2, 2)), np.asfortranarray(np.ones((2, 3)))
+    found = weft.evaluate("C(i,j) = A(i,j)*P(i,k)*Q(k,j)", A=A, P=P, Q=Q, format="dense")
+    np.testing.assert_array_equal(dense(found), [[4, 0, 8], [0, 8, 0]])
+
+
+def test_sums_without_zeros_are_counted_by_what_duplicates_add_up_to():
+    coords = np.array([[0, 0, 1, 2, 2], [1, 1, 2, 0, 0]])
+    A = weft.from_coords(coords, [2.0, -2.0, 3.0, 0.0, 4.0], (3, 3), duplicates="keep")
+    S = A + A
+    assert S.nnz == 2
+    assert S.todense().tolist() == [[0, 0, 0], [0, 0, 6], [8, 0, 0]]

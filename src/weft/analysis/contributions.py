@@ -21,7 +21,7 @@ from .implicit_values import without_conversions
 
 __all__ = [
     "UNSORTED", "EntryOrder", "contribution_order", "contribution_path", "copied_access", "entry_order_of",
-    "has_one_position_each", "levels_to_gather", "order_within", "takes_values",
+    "has_one_position_each", "keeps_duplicates", "levels_to_gather", "order_within", "takes_values",
 ]  # fmt: skip
 
 
@@ -76,7 +76,7 @@ def entry_order_of(source: Format, loops: Sequence[str]) -> EntryOrder:
         The variables of the loops from the outside in, where the axes of the tensor are ``i0, i1, ...``.
     """
     variables = level_variables(Access("A", tuple(f"i{axis}" for axis in range(source.order))), source)
-    levels = dict(zip(variables, zip(source.levels, source.remapping.coordinates, strict=True), strict=True))
+    levels = dict(zip(variables, zip(source.walked_levels, source.remapping.coordinates, strict=True), strict=True))
     entries = all(level.compact and level.gapless and not level.partial for level in source.levels)
     known = significance(source.remapping.coordinates) is not None  # nothing is stored beyond an edge
     follows = entries and known and source.is_unique and tuple(loops) == variables
@@ -164,7 +164,7 @@ def _keys(target: Access, read: Iterable[Access], types: Mapping[str, TensorType
 def _levels_over(access: Access, v: str, types: Mapping[str, TensorType]) -> list[LevelFormat]:
     """Return the levels of an operand over one variable."""
     format = types[access.tensor].format
-    return [level for u, level in zip(level_variables(access, format), format.levels, strict=True) if u == v]
+    return [level for u, level in zip(level_variables(access, format), format.walked_levels, strict=True) if u == v]
 
 
 def contribution_path(stmt: Stmt, target: Access) -> tuple[tuple[Forall, ...], Stmt]:
@@ -283,6 +283,24 @@ def has_one_position_each(format: Format, repeated: bool) -> bool:
         True if a coordinate may come up many times.
     """
     return levels_to_gather(format, repeated) == 0
+
+
+def keeps_duplicates(format: Format) -> bool:
+    """Return whether entries with equal coordinates get a position each.
+
+    Parameters
+    ----------
+    format : Format
+        The format of the result.
+
+    Examples
+    --------
+    >>> from ..formats import parse_format
+    >>> keeps_duplicates(parse_format("du", 2)), keeps_duplicates(parse_format("coo", 2))
+    (True, False)
+    """
+    chains = [format.levels[chain.start : chain.stop] for chain in format.level_groups]
+    return any(chain[0].placing == "yield" and not any(level.unique for level in chain) for chain in chains)
 
 
 def order_within(by: Sequence[IndexExpr], fixed: frozenset[int]) -> tuple[int, ...]:

@@ -274,7 +274,7 @@ def _full(
             format = types[tensor].format
             mine = [k for k, u in enumerate(level_variables(expr, format)) if u == v]
             same = implied is not None and all(implied_by(expr, format, k) == implied for k in mine)
-            return same or all(format.levels[k].full for k in mine) if mine else None
+            return same or all(format.walked_levels[k].full for k in mine) if mine else None
         case nodes.Literal():
             return None
         case Apply(op=op, args=args):
@@ -402,9 +402,10 @@ def _is_walked(
     dtype: str,
 ) -> bool:  # fmt: skip
     format = types[access.tensor].format
+    levels = format.walked_levels
     # An access such as A(i,i) locates a coordinate in its second level, which needs unique levels with random access.
     repeats = len(set(access.indices)) < len(access.indices)
-    if repeats and any(not level.unique or level.locates is None for level in format.levels):
+    if repeats and any(not level.unique or level.locates is None for level in levels):
         return False
     # Entries can be used one by one if they are copied, or if the statement is linear in them and merges nothing.
     last = level_variables(access, format)[-1:]
@@ -420,15 +421,19 @@ def _is_walked(
         case "scatter":
             as_it_is = summable
         case "gather":
-            as_it_is = summable and all(level.unique for level in format.levels[:-1])
+            # A free loop visits a coordinate once, together with all entries that it has.
+            met_once = all(
+                u.unique or u.ordered or _reduction_over(expr, v) for v, u in zip(last, levels[-1:], strict=True)
+            )
+            as_it_is = summable and met_once and all(u.unique for u in levels[:-1])
         case "place":
             as_it_is = expr == access and format.is_unique
         case "workspace":
-            in_order = all(level.merges for level in format.levels[:-1])
+            in_order = all(level.merges for level in levels[:-1])
             as_it_is = summable and in_order and set(last) <= loose
         case "merge":
             as_it_is = False
-    walks = all(level.walks for level in format.levels)
+    walks = all(level.walks for level in levels)
     # Otherwise the operand must be one that can be merged, or that is iterated alone.
     adding = how == "scatter" and not copying
     ordered = {*level_variables(access, format)} - loose if how in ("workspace", "merge") else set[str]()
@@ -445,16 +450,17 @@ def _can_be_walked(
     implicit entries only if their number does not matter.
     """
     format = types[access.tensor].format
-    if all(level.merges for level in format.levels):
+    levels = format.walked_levels
+    if all(level.merges for level in levels):
         return True
-    if not format.is_unique or any(not level.merges and not level.unique for level in format.levels):
+    if not format.is_unique or any(not level.merges and not level.unique for level in levels):
         return False
 
     # A scalar has no implicit entries.
     def fill(a: Access) -> object:
         return typed(types[a.tensor].fill, types[a.tensor].dtype) if a.indices else UNKNOWN
 
-    for k, (v, level) in enumerate(zip(level_variables(access, format), format.levels, strict=True)):
+    for k, (v, level) in enumerate(zip(level_variables(access, format), levels, strict=True)):
         if level.merges:
             continue
         # Build the merge lattice of the loop over this level's variable, as lowering will.
@@ -596,7 +602,7 @@ def level_iterators(access: Access, v: str, types: Mapping[str, TensorType]) -> 
     format = types[access.tensor].format
     return tuple(
         merge_lattice.LevelIterator(access, k, level, f"{access.tensor}{k + 1}")
-        for k, (u, level) in enumerate(zip(level_variables(access, format), format.levels, strict=True))
+        for k, (u, level) in enumerate(zip(level_variables(access, format), format.walked_levels, strict=True))
         if u == v
     )
 

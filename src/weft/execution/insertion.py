@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from ..analysis.contributions import copied_access, entry_order_of, has_one_position_each
+from ..analysis.contributions import copied_access, entry_order_of, has_one_position_each, keeps_duplicates
 from ..analysis.implicit_values import same_value
 from ..analysis.runtime_fills import evaluate, with_runtime_conversion
 from ..assembly.insertion_plan import (
@@ -483,7 +483,7 @@ def _schedule(
 ) -> Lowered | str:
     """Return the loops that insert the entries of a source into a result, or the reason for none."""
     lowered = schedule_entry_loops(source, target, options, trace)
-    twice = not source.format.is_unique and target.format.is_unique
+    twice = not source.format.is_unique and not keeps_duplicates(target.format)
     if twice and (reason := _why_not_added(source, target, skip_fill)) is not None:
         return reason
     comes = entry_order_of(source.format, [loop.var for loop in foralls_of(lowered.schedule.program.stmt)])

@@ -9,7 +9,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import field
 from functools import lru_cache
-from itertools import count, pairwise
+from itertools import count, pairwise, zip_longest
 from typing import Any
 
 from ..errors import FormatError
@@ -292,6 +292,21 @@ class Format:
     def is_curved(self) -> bool:
         """Return whether some level follows a space-filling curve."""
         return any(level.capability(CurveOrder) for level in self.levels)
+
+    @cached
+    def walked_levels(self) -> tuple[LevelFormat, ...]:
+        """Levels with the properties that loops over all of them can rely on.
+
+        If a level may repeat a coordinate and the level below branches, the children of equal coordinates are not one
+        segment in order. Loops then visit each position by itself, as where equal coordinates are apart: coordinates
+        come in no order, and not once each even if the level is full.
+        """
+        return tuple(
+            replace(v, ordered=False, **({"full": False} if v.full and not type(v).full else {}))
+            if not v.unique and not (v.ordered and (below is None or below.branchless))
+            else v
+            for v, below in zip_longest(self.levels, self.levels[1:])
+        )
 
     @property
     def level_groups(self) -> tuple[range, ...]:

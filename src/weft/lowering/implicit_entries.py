@@ -147,7 +147,7 @@ def visit(owner: Lowerer, loop: Forall) -> ir.Stmt:
         The loop.
     """
     absences = owner.implicit_entries.get(result_of(loop.body).target.tensor)
-    counts = absences is not None and absences.passing == loop.var and owner.kind.values
+    counts = absences is not None and absences.passing == loop.var and owner.holds_values
     return increment(absences.visited) if absences is not None and counts else block()
 
 

@@ -350,7 +350,7 @@ class LoopEmitter:
         # Above the last level the children of the whole run are one segment. On it, the sum stands for the value.
         if it.level + 1 < len(tensor.type.format.levels):
             return stmts, segment, replace(new, segments={**env.segments, (it.access, it.level): segment})
-        if not owner.kind.values:
+        if not owner.holds_values:
             return stmts, segment, new
         total = owner.name(f"{tensor.name}_sum")
         total = ir.Var(total.name, tensor.type.dtype)
@@ -552,10 +552,10 @@ class LoopEmitter:
                 value = lower_expr(term, lambda a, env=inner: owner.read(a, env))  # type: ignore[misc]
                 total = ir.Var(total.name, value.ty)
                 adds += [*decls, update("subtract" if negative else "add", total, value)]
-            adds = adds if owner.kind.values else []
+            adds = adds if owner.holds_values else []
             code.append(if_(self._is_here(it, loop), block(*adds, steps[it])))
         nothing = -0.0 if total.ty.startswith("float") else 0  # -0.0 + -0.0 is -0.0, but 0.0 + -0.0 is 0.0
-        start = ir.Declare(total, lit(nothing, total.ty)) if owner.kind.values else block()
+        start = ir.Declare(total, lit(nothing, total.ty)) if owner.holds_values else block()
         env = replace(env, values={**env.values, whole: total})
         return block(start, *code, self._body(replace(body, value=whole), env, {v}))
 

@@ -471,10 +471,8 @@ class Lowerer:
         end = env.segments.get((it.access, it.level - 1))
         by_position = it.format.require(PositionIteration)
         begin, stop = by_position.pos_bounds(m, parent)
-        if end is not None:
-            # Iterator chaining (2018, section 4.3): the children of a run of duplicates are one segment.
-            stop = by_position.pos_bounds(m, ir.Binary("-", end, lit(1)))[1] if not it.format.branchless else end
-        return begin, stop
+        # Iterator chaining (2018, section 4.3): the children of a run of duplicates are one segment.
+        return begin, stop if end is None else end
 
     def coordinate(self, it: LevelIterator, p: ir.Expr, env: Environment) -> ir.Expr:
         assert it.access is not None

@@ -146,7 +146,7 @@ def _meets_once(factors: Sequence[Expr], draft: Draft) -> bool:
     A repeated coordinate would find a workspace that is partly filled.
     """
     stored = [a for f in factors for a in distinct_accesses(f) if a.tensor in draft.types]
-    return all(level.unique or level.ordered for a in stored for level in draft.types[a.tensor].format.levels)
+    return all(level.unique or level.ordered for a in stored for level in draft.types[a.tensor].format.walked_levels)
 
 
 # -- registers ------------------------------------------------------------------------------------------------------
