@@ -2,6 +2,7 @@
 
 import os
 import shutil
+import struct
 import subprocess
 import sys
 from functools import partial
@@ -51,12 +52,48 @@ def test_a_library_that_is_not_whole_is_a_line_in_the_log(library, tmp_path, har
     broken.parent.mkdir()
     contents = library.read_bytes()
     if harm != "missing":
-        text = b"not an object"
-        broken.write_bytes({"cut": contents[:-500], "text": text + shipped.footer(len(text))}[harm])
+        broken.write_bytes({"cut": contents[:-500], "text": b"not an object"}[harm])
     lines, errors = session("run", broken.parent, tmp_path / "cache")
     assert errors == ""
     assert len([line for line in lines if "are not used" in line]) == (harm != "missing")
     assert any(line.startswith("compiled ") for line in lines)
+
+
+def test_a_library_whose_file_was_written_anew_is_used(library, tmp_path):
+    """As ``auditwheel repair`` does, which keeps no bytes behind the object, and may move its tables."""
+    copy = shutil.which("objcopy")
+    if copy is None:
+        pytest.skip("there is no objcopy")
+    other = tmp_path / "kernels" / library.name
+    other.parent.mkdir()
+    subprocess.run([copy, "--remove-section=.comment", library, other], check=True)
+    assert other.read_bytes() != library.read_bytes()
+    lines, errors = session("run", other.parent, tmp_path, PATH="", WEFT_COMPILE="never")
+    assert errors == ""
+    assert all(line.startswith("found ") and line.endswith(str(other)) for line in lines[:-1])
+
+
+def mach_object():
+    """The headers of an object of macOS with two segments of 100 bytes, and their bytes."""
+    commands = b"".join(
+        struct.pack("<2I16s4Q", 0x19, 72, name, 0, 100, at, 100) + bytes(16)
+        for name, at in ((b"__TEXT", 0), (b"__LINKEDIT", 300))
+    )
+    commands = struct.pack("<2IQ", 0x32, 16, 0) + commands  # another command
+    header = struct.pack("<8I", 0xFEEDFACF, 0x0100000C, 0, 6, 3, len(commands), 0, 0)
+    return (header + commands).ljust(400, b"x")
+
+
+@pytest.mark.parametrize("kind", ["this system's", "of macOS"])
+def test_a_file_is_whole_or_cut(library, tmp_path, kind):
+    contents = mach_object() if kind == "of macOS" else library.read_bytes()
+    path = tmp_path / "object"
+    for size in (*range(0, len(contents), max(1, len(contents) // 50)), len(contents) - 1):
+        path.write_bytes(contents[:size])
+        assert not shipped._is_whole(str(path))
+    for more in (b"", b"signature"):
+        path.write_bytes(contents + more)
+        assert shipped._is_whole(str(path))
 
 
 def test_what_is_asked_of_the_compiler_is_not_shipped(library, tmp_path):

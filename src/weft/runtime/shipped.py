@@ -9,8 +9,10 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Sequence
+import struct
+from collections.abc import Iterator, Sequence
 from functools import lru_cache
+from typing import BinaryIO
 
 from ..codegen import abi
 from ..config import SETTINGS, config
@@ -20,11 +22,9 @@ from ._ffi import ffi
 from .levels import levels_here, machine_level
 from .objects import Library, listening, open_object
 
-__all__ = ["DIRECTORY", "FOOTER", "Served", "Shipped", "find", "footer", "shipped"]
+__all__ = ["DIRECTORY", "Served", "Shipped", "find", "shipped"]
 
 DIRECTORY = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "_kernels")
-_MAGIC = b"\nweft-kernels-1"
-FOOTER = len(_MAGIC) + 8
 
 
 @record
@@ -70,17 +70,6 @@ class Served:
         return f"{self.expressions} of {self.of} ordinary expressions need no compiler{rest}"
 
 
-def footer(size: int) -> bytes:
-    """Return the bytes at the end of the file of a shared object, without which the file is truncated.
-
-    Parameters
-    ----------
-    size : int
-        Size of the shared object in bytes.
-    """
-    return _MAGIC + size.to_bytes(8, "little")
-
-
 @lru_cache(maxsize=1)
 def shipped() -> Shipped:
     """Open the library of the highest level that the machine has and whose file opens.
@@ -95,7 +84,7 @@ def shipped() -> Shipped:
         path = os.path.join(DIRECTORY, f"{level}.so")
         if not os.path.isfile(path):
             continue
-        # To load a truncated file would end the process, so that the footer is checked first.
+        # To load a truncated file would end the process.
         handle, said = open_object(path) if _is_whole(path) else (ffi.NULL, "the file is not whole")
         if handle != ffi.NULL:
             return Shipped(listening(path, handle), level, "")
@@ -122,12 +111,43 @@ def find(text: str, names: Sequence[str]) -> Library | None:
 
 
 def _is_whole(path: str) -> bool:
-    with open(path, "rb") as file:
-        size = file.seek(0, os.SEEK_END) - FOOTER
-        if size < 0:
-            return False
-        file.seek(size)
-        return file.read() == footer(size)
+    """Return whether a file has all parts of a shared object of which its headers speak.
+
+    Tools that repair wheels (auditwheel, delocate) write these files anew, after which nothing that weft appended, and
+    no digest, would be right. The headers are.
+    """
+    try:
+        with open(path, "rb") as file:
+            ends = [*_ends(file)]
+            return bool(ends) and max(ends) <= file.seek(0, os.SEEK_END)
+    except (OSError, struct.error):  # it ends within a header
+        return False
+
+
+def _ends(file: BinaryIO) -> Iterator[int]:
+    """Return where the parts of a 64-bit shared object end: of ELF, the segments and tables; of Mach-O, the segments."""
+    # The layouts are those of the structures Elf64_Ehdr, Elf64_Phdr, mach_header_64 and segment_command_64.
+    start = file.read(64)
+    if start[:6] == b"\x7fELF\x02\x01":
+        segments, sections = struct.unpack_from("<QQ", start, 32)
+        segment_size, segment_count, section_size, section_count = struct.unpack_from("<4H", start, 54)
+        yield sections + section_size * section_count
+        yield segments + segment_size * segment_count
+        file.seek(segments)
+        for _ in range(segment_count):
+            offset, _, _, size = struct.unpack_from("<4Q", file.read(segment_size), 8)
+            yield offset + size
+    elif start[:4] == b"\xcf\xfa\xed\xfe":
+        count, size = struct.unpack_from("<2I", start, 16)
+        yield 32 + size
+        file.seek(32)
+        commands, at = file.read(size), 0
+        for _ in range(count):
+            kind, length = struct.unpack_from("<2I", commands, at)
+            if kind == 0x19:  # LC_SEGMENT_64
+                offset, size = struct.unpack_from("<2Q", commands, at + 40)
+                yield offset + size
+            at += max(length, 8)
 
 
 def _settings_allow() -> bool:

@@ -21,7 +21,7 @@ from ..runtime import loader, toolchain
 from ..runtime.levels import family, machine_level
 from ..runtime.loader import Wanted, support_function, thread_pool
 from ..runtime.objects import Library, listening, open_object
-from ..runtime.shipped import Served, footer
+from ..runtime.shipped import Served
 from .expressions import CORE, MORE, USUAL, core, lines, others
 from .record import Recorder, record_all
 
@@ -254,9 +254,6 @@ def _served(recorder: Recorder) -> Served:
 def _publish(builder: Builder, directory: str, served: Served) -> None:
     path = os.path.join(directory, f"{builder.level}.so")
     builder.link(path)
-    # The footer lets the loader detect files that are incomplete.
-    with open(path, "ab") as file:
-        file.write(footer(file.tell()))
     with open(f"{path.removesuffix('.so')}.json", "w", encoding="utf-8") as file:
         json.dump({"served": served.expressions, "of": served.of}, file)
 
