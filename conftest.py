@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 import importlib
+import importlib.util
 import io
 import os
 import re
@@ -119,7 +120,10 @@ def _same_everywhere(output: str) -> list[str]:
     return [line.rstrip() for line in output.strip().splitlines() if not line.startswith(("compiled: ", "parallel: "))]
 
 
-collect_ignore = ["docs/conf.py", "docs/_build", "docs/_ext", "docs/gallery", "docs/examples"]
+# Modules of tests are imported to look for examples, with packages that only some tests need.
+_NEED_PACKAGES = {"tests/interop/estimators.py": "sklearn"}
+collect_ignore = [path for path, package in _NEED_PACKAGES.items() if importlib.util.find_spec(package) is None]
+collect_ignore += ["docs/conf.py", "docs/_build", "docs/_ext", "docs/gallery", "docs/examples"]
 
 
 def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> pytest.File | None:

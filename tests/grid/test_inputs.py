@@ -110,7 +110,7 @@ def real(name: str) -> sp.csr_array:
     path = DATA / f"{name}.mtx.gz"
     if not path.exists():
         pytest.skip(f"the data set is not here: {path.name}")
-    return sp.csr_array(scipy.io.mmread(path)).astype(float)
+    return sp.csr_array(scipy.io.mmread(path, spmatrix=False)).astype(float)
 
 
 @pytest.mark.parametrize("threads", [1, 2])

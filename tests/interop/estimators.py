@@ -1,19 +1,15 @@
 """Estimators of scikit-learn that dispatch to the array API standard, each fitted to tensors and to arrays.
 
-``python tests/interop/estimators.py FORMAT ...`` prints a line for each: the format, its name, and whether both give
-the same. It is a process of its own, as SciPy reads ``SCIPY_ARRAY_API`` when it is imported.
+``SCIPY_ARRAY_API=1 python tests/interop/estimators.py FORMAT ...`` prints a line for each: the format, its name, and
+whether both give the same. It is a process of its own, as SciPy reads the variable when it is imported.
 """
 
 from __future__ import annotations
 
-import os
 import sys
 import warnings
 from collections.abc import Callable
 from typing import Any
-
-os.environ["SCIPY_ARRAY_API"] = "1"
-warnings.simplefilter("ignore")
 
 import numpy as np
 import sklearn
@@ -79,6 +75,7 @@ def outcome(call: Callable[[Any, Any, Any], Any], arrays: tuple[Any, ...], tenso
 
 
 def main(*formats: str) -> None:
+    warnings.simplefilter("ignore")
     sklearn.set_config(array_api_dispatch=True)
     rng = np.random.default_rng(0)
     X = rng.random((40, 6))

@@ -1,5 +1,6 @@
 """The page about other packages: it is made here, of what their functions do with tensors."""
 
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -75,7 +76,8 @@ def estimators() -> dict[str, dict[str, str]]:
     """What each estimator of scikit-learn does with tensors, by format."""
     pytest.importorskip("sklearn")
     command = [sys.executable, str(HERE / "estimators.py"), "dense", "csr"]
-    run = subprocess.run(command, capture_output=True, text=True, check=True)
+    environ = {**os.environ, "SCIPY_ARRAY_API": "1"}
+    run = subprocess.run(command, env=environ, capture_output=True, text=True, check=True)
     found: dict[str, dict[str, str]] = {"dense": {}, "csr": {}}
     for line in run.stdout.splitlines():
         format, name, outcome = line.split("\t")

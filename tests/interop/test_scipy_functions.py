@@ -1,5 +1,8 @@
 """``weft.linalg`` and ``weft.csgraph`` beside scipy.sparse's own functions, on matrices of five kinds and formats."""
 
+import os
+import subprocess
+import sys
 import warnings
 
 import numpy as np
@@ -20,7 +23,7 @@ MATRICES = {
     "csc": sp.csc_array(sp.kronsum(LINE.tocsr()[:6, :6], LINE.tocsr()[:4, :4])),
     "dia": sp.csc_array(LINE),
     "ell": sp.csc_array(sp.eye_array(N) * 2 + sp.eye_array(N, k=3) + 1j * sp.eye_array(N, k=-2)),
-    "bsr": sp.csc_array(sp.block_diag([np.arange(1.0, 5).reshape(2, 2) + 4 * np.eye(2)] * (N // 2))),
+    "bsr": sp.csc_array(sp.block_diag([sp.csc_array(np.arange(1.0, 5).reshape(2, 2) + 4 * np.eye(2))] * (N // 2))),
 }
 SYMMETRIC = ("csc", "dia")
 b, few = rng.random(N), rng.random((N, 2))
@@ -215,3 +218,32 @@ def test_to_scipy():
     assert np.shares_memory(weft.to_scipy(A).data, A.data)
     assert weft.to_scipy(A.asformat("ell"), "csc").format == "csc"
     assert weft.to_scipy(np.eye(3)).nnz == 3
+
+
+ARRAY_API_MODE = """
+import numpy as np, scipy.sparse as sp, scipy.sparse.linalg as sla, scipy.special as special, weft
+
+S = sp.random_array((20, 20), density=0.2, format="csr", rng=0) + sp.eye_array(20, format="csr") * 5
+A = weft.asarray(S)
+for name in ("erf", "expit", "gammaln", "entr", "log1p", "xlogy"):
+    call = getattr(special, name)
+    args = 1 + (name == "xlogy")
+    found = call(*[A] * args)
+    assert isinstance(found, weft.SparseTensor), name
+    np.testing.assert_allclose(found.todense(), call(*[S.toarray()] * args), err_msg=name)
+np.testing.assert_allclose(special.xlogy(A, S.toarray()).todense(), special.xlogy(S.toarray(), S.toarray()))
+b = np.ones(20)
+for asked in (weft.linalg.aslinearoperator, sla.aslinearoperator):
+    np.testing.assert_allclose(asked(A) @ b, S @ b)
+    np.testing.assert_allclose(asked(A) @ weft.asarray(b), S @ b)
+assert A.__array_namespace__() is weft.array_api
+np.testing.assert_allclose(weft.linalg.spsolve(A, b), sla.spsolve(S.tocsc(), b))
+assert sla.cg(A @ A.T, b)[1] == 0
+"""
+
+
+def test_with_scipys_array_api_mode():
+    """Which changes what SciPy's own functions do with arrays of other packages; estimators of scikit-learn need it."""
+    environ = {**os.environ, "SCIPY_ARRAY_API": "1"}
+    done = subprocess.run([sys.executable, "-c", ARRAY_API_MODE], env=environ, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr

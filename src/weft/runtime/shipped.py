@@ -125,7 +125,7 @@ def _is_whole(path: str) -> bool:
 
 
 def _ends(file: BinaryIO) -> Iterator[int]:
-    """Return where the parts of a 64-bit shared object end: of ELF, the segments and tables; of Mach-O, the segments."""
+    """Return where the parts of a 64-bit shared object end, of ELF or Mach-O; nothing for other files."""
     # The layouts are those of the structures Elf64_Ehdr, Elf64_Phdr, mach_header_64 and segment_command_64.
     start = file.read(64)
     if start[:6] == b"\x7fELF\x02\x01":

@@ -67,6 +67,22 @@ def _asking_package(between: tuple[str, ...] = ()) -> str:
     return ""
 
 
+def _asked_for_numpys() -> bool:
+    """Return whether the caller of the calling function is a part of SciPy that is to treat tensors as ndarrays.
+
+    With ``SCIPY_ARRAY_API=1`` the operators of scipy.sparse.linalg and the ufuncs of scipy.special take arrays of one
+    package alone, and convert those that are not NumPy's. Without it they multiply with a tensor, or call its
+    ``__array_ufunc__``. So they do with it, if a tensor's namespace is SciPy's for ndarrays.
+    """
+    frame: FrameType | None = sys._getframe(2)
+    while frame is not None:
+        name = str(frame.f_globals.get("__name__"))
+        if not name.startswith(("scipy._lib.", "scipy._external.")):
+            return name.startswith(("scipy.sparse.linalg.", "scipy.special."))
+        frame = frame.f_back
+    return False
+
+
 def _if_dense(name: str, method: Callable[..., Any]) -> Callable[[StorageHolder], Any]:
     """Return a function that binds a method to a tensor in a dense format, and raises for other tensors."""
 
@@ -140,6 +156,9 @@ class Dispatch(Operators):
         weft = namespace()
         if api_version not in (None, "2021.12", "2022.12", "2023.12", "2024.12", "2025.12"):
             raise ValueError(f"weft follows version {weft.__array_api_version__} of the standard, not {api_version!r}")
+        scipys = getattr(sys.modules.get("scipy._lib._array_api"), "np_compat", None)
+        if scipys is not None and _asked_for_numpys():
+            return scipys
         return weft.array_api
 
     def to_device(self, device: Any, /, *, stream: Any = None) -> Any:
