@@ -227,6 +227,11 @@ def eye_array(
     format : str or Format, optional
         The format of the result; dia by default.
 
+    Raises
+    ------
+    ValueError
+        When there is no such diagonal.
+
     Examples
     --------
     >>> import weft
@@ -234,6 +239,8 @@ def eye_array(
     array([[1., 0., 0.],
            [0., 1., 0.]])
     """
+    if not -m <= k <= (m if n is None else n):
+        raise ValueError(f"k={k} is no diagonal of a matrix of shape {(m, m if n is None else n)}")
     return eye(m, n, k=k, dtype=dtype, format="dia" if format is None else format)
 
 

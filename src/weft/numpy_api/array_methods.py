@@ -24,7 +24,7 @@ from numpy.typing import DTypeLike
 from ..operations.fill_change import other_fill
 from ..operations.operands import replace_storage, storage_of
 from ..tensor.operators import unary
-from ..tensor.out_argument import write_out
+from ..tensor.out_argument import put_into
 from ..tensor.sparse_tensor import SparseTensor
 from . import (
     cumulative,
@@ -48,11 +48,6 @@ __all__ = [
     "partition", "prod", "put", "reshape", "rmatvec", "round", "searchsorted", "sort", "std", "sum", "take",
     "tensordot", "tolist", "trace", "var",
 ]  # fmt: skip
-
-
-def _put_into(out: Any, found: Any, name: str) -> Any:
-    """Return a result, or ``out`` after the result was written into it."""
-    return found if out is None else write_out(found, out, name)
 
 
 # -- reductions -----------------------------------------------------------------------------------------------------
@@ -326,7 +321,7 @@ def argmax(
     >>> A.argmax(), A.argmax(axis=1).todense()
     (np.int64(2), array([1, 0]))
     """
-    return _put_into(out, searching.argmax(self, axis, keepdims=keepdims, explicit=explicit), "argmax")
+    return put_into(out, searching.argmax(self, axis, keepdims=keepdims, explicit=explicit), "argmax")
 
 
 @overload
@@ -351,7 +346,7 @@ def argmin(
     >>> A.argmin(), A.argmin(axis=1).todense()
     (np.int64(0), array([0, 1]))
     """
-    return _put_into(out, searching.argmin(self, axis, keepdims=keepdims, explicit=explicit), "argmin")
+    return put_into(out, searching.argmin(self, axis, keepdims=keepdims, explicit=explicit), "argmin")
 
 
 # -- shapes and places ----------------------------------------------------------------------------------------------
@@ -410,10 +405,12 @@ def broadcast_to(self: SparseTensor, /, shape: int | Sequence[int], *, out: Any 
     array([[0., 3.],
            [0., 3.]])
     """
-    return _put_into(out, manipulation.broadcast_to(self, shape), "broadcast_to")
+    return put_into(out, manipulation.broadcast_to(self, shape), "broadcast_to")
 
 
-def take(self: SparseTensor, indices: Any, axis: int | None = None) -> SparseTensor:
+def take(
+    self: SparseTensor, indices: Any, axis: int | None = None, out: Any = None, mode: str = "raise"
+) -> SparseTensor:
     """Return the elements at some indices along an axis; see :func:`weft.take`.
 
     Examples
@@ -424,7 +421,7 @@ def take(self: SparseTensor, indices: Any, axis: int | None = None) -> SparseTen
     array([[2., 0.],
            [2., 0.]])
     """
-    return manipulation.take(self, indices, axis=axis)
+    return manipulation.take(self, indices, axis, out, mode)
 
 
 def compress(self: SparseTensor, condition: Any, axis: int | None = None, out: Any = None) -> Any:
@@ -483,7 +480,7 @@ def trace(
     >>> weft.eye(3, format="csr").trace()
     np.float64(3.0)
     """
-    return reductions.sum(diagonals.diagonal(self, offset, axis1, axis2), -1, dtype=dtype, out=out)
+    return linalg.trace(self, offset, axis1, axis2, dtype, out)
 
 
 def nonzero(self: SparseTensor) -> tuple[np.ndarray[Any, Any], ...]:
@@ -557,7 +554,7 @@ def conj(self: SparseTensor, copy: bool = True) -> SparseTensor:
 
 
 def cumsum(
-    self: SparseTensor, axis: int | None = None, dtype: DTypeLike | None = None, *, out: Any = None
+    self: SparseTensor, axis: int | None = None, dtype: DTypeLike | None = None, out: Any = None
 ) -> SparseTensor | Any:
     """Return the cumulative sum along an axis, a dense tensor; see :func:`weft.cumsum`.
 
@@ -568,11 +565,11 @@ def cumsum(
     >>> x.cumsum().todense()
     array([0., 3., 3., 4.])
     """
-    return _put_into(out, cumulative.cumsum(self, axis, dtype), "cumsum")
+    return put_into(out, cumulative.cumsum(self, axis, dtype), "cumsum")
 
 
 def cumprod(
-    self: SparseTensor, axis: int | None = None, dtype: DTypeLike | None = None, *, out: Any = None
+    self: SparseTensor, axis: int | None = None, dtype: DTypeLike | None = None, out: Any = None
 ) -> SparseTensor | Any:
     """Return the cumulative product along an axis, a dense tensor; see :func:`weft.cumprod`.
 
@@ -583,7 +580,7 @@ def cumprod(
     >>> x.cumprod().todense()
     array([1., 3., 6.])
     """
-    return _put_into(out, cumulative.cumprod(self, axis, dtype), "cumprod")
+    return put_into(out, cumulative.cumprod(self, axis, dtype), "cumprod")
 
 
 # -- order ----------------------------------------------------------------------------------------------------------
@@ -597,7 +594,7 @@ def searchsorted(self: SparseTensor, x2: Any, /, *, side: Any = "left", sorter: 
     >>> x.searchsorted([1.0, 4.0]).todense()
     array([2, 3])
     """
-    return _put_into(out, searching.searchsorted(self, x2, side=side, sorter=sorter), "searchsorted")
+    return put_into(out, searching.searchsorted(self, x2, side=side, sorter=sorter), "searchsorted")
 
 
 def argsort(
@@ -612,7 +609,7 @@ def argsort(
     >>> x.argsort().todense()
     array([1, 3, 2, 0])
     """
-    return _put_into(out, sorting.argsort(self, axis, descending=descending, stable=stable), "argsort")
+    return put_into(out, sorting.argsort(self, axis, descending=descending, stable=stable), "argsort")
 
 
 def argpartition(
@@ -628,7 +625,7 @@ def argpartition(
     >>> sorted(x.argpartition(1).todense()[:2].tolist())
     [1, 3]
     """
-    return _put_into(out, sorting.argpartition(self, kth, axis, kind, order), "argpartition")
+    return put_into(out, sorting.argpartition(self, kth, axis, kind, order), "argpartition")
 
 
 def sort(self: SparseTensor, axis: int = -1, *, descending: bool = False, stable: bool = True) -> None:
@@ -741,8 +738,12 @@ def put(self: SparseTensor, indices: Any, values: Any, mode: Any = "raise") -> N
     if places.dtype.kind in "iu":
         places = places.astype(np.int64)
     # Indices of the flattened tensor become coordinates. Values that are too few are repeated.
-    at = np.unravel_index(np.where(places < 0, places + size, places), self.shape)
-    self[at] = np.resize(values, len(places))
+    found = np.where(places < 0, places + size, places)
+    given = np.resize(values, len(places))
+    if self.shape:
+        self[np.unravel_index(found, self.shape)] = given
+    elif len(places):  # all of them are the only element, and the last value stays
+        self[()] = given[-1]
 
 
 # -- products; scipy.sparse.linalg needs matvec and rmatvec of a linear operator ------------------------------------
@@ -758,7 +759,7 @@ def tensordot(self: SparseTensor, x2: Any, /, axes: Any = 2, *, out: Any = None)
     array([[1., 1.],
            [2., 2.]])
     """
-    return _put_into(out, linalg.tensordot(self, x2, axes), "tensordot")
+    return put_into(out, linalg.tensordot(self, x2, axes), "tensordot")
 
 
 def matvec(self: SparseTensor, x: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:

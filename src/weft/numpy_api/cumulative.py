@@ -22,6 +22,7 @@ from ..operations.axes import normalize_axis_index
 from ..operations.fill_change import require_dense
 from ..operations.operands import storage_of
 from ..storage import Storage
+from ..tensor.out_argument import put_into
 from ..tensor.sparse_tensor import SparseTensor
 from .manipulation import broadcast_to, ravel
 from .stacking import concat
@@ -47,7 +48,13 @@ def _accumulated(x: Any, axis: int | None, dtype: DTypeLike | None, initial: boo
 
 
 def cumulative_sum(
-    x: Any, /, *, axis: int | None = None, dtype: DTypeLike | None = None, include_initial: bool = False
+    x: Any,
+    /,
+    *,
+    axis: int | None = None,
+    dtype: DTypeLike | None = None,
+    include_initial: bool = False,
+    out: Any = None,
 ) -> SparseTensor:
     """Return the cumulative sum of the elements along an axis, a dense tensor.
 
@@ -61,6 +68,8 @@ def cumulative_sum(
         The dtype of the result.
     include_initial : bool
         True if the result is to begin with zero.
+    out : ndarray or SparseTensor, optional
+        The array or tensor into which the result is written.
 
     Returns
     -------
@@ -81,11 +90,17 @@ def cumulative_sum(
     >>> weft.cumulative_sum(x, include_initial=True).todense()
     array([0., 0., 3., 3., 4.])
     """
-    return _accumulated(x, axis, dtype, include_initial, "cumulative_sum")
+    return put_into(out, _accumulated(x, axis, dtype, include_initial, "cumulative_sum"), "cumulative_sum")  # type: ignore[no-any-return]
 
 
 def cumulative_prod(
-    x: Any, /, *, axis: int | None = None, dtype: DTypeLike | None = None, include_initial: bool = False
+    x: Any,
+    /,
+    *,
+    axis: int | None = None,
+    dtype: DTypeLike | None = None,
+    include_initial: bool = False,
+    out: Any = None,
 ) -> SparseTensor:
     """Return the cumulative product of the elements along an axis, a dense tensor.
 
@@ -98,10 +113,10 @@ def cumulative_prod(
     >>> weft.cumulative_prod(x).todense()
     array([1., 3., 6.])
     """
-    return _accumulated(x, axis, dtype, include_initial, "cumulative_prod")
+    return put_into(out, _accumulated(x, axis, dtype, include_initial, "cumulative_prod"), "cumulative_prod")  # type: ignore[no-any-return]
 
 
-def cumsum(x: Any, axis: int | None = None, dtype: DTypeLike | None = None) -> SparseTensor:
+def cumsum(x: Any, axis: int | None = None, dtype: DTypeLike | None = None, out: Any = None) -> SparseTensor:
     """Return the cumulative sum along an axis, or without an axis that of all elements as a vector.
 
     Unlike NumPy's, the result is a dense tensor, which is refused above ``weft.config.max_densify_bytes``.
@@ -113,10 +128,10 @@ def cumsum(x: Any, axis: int | None = None, dtype: DTypeLike | None = None) -> S
     >>> weft.cumsum(x).todense()
     array([0., 3., 3., 4.])
     """
-    return cumulative_sum(ravel(x) if axis is None else x, axis=axis, dtype=dtype)
+    return cumulative_sum(ravel(x) if axis is None else x, axis=axis, dtype=dtype, out=out)
 
 
-def cumprod(x: Any, axis: int | None = None, dtype: DTypeLike | None = None) -> SparseTensor:
+def cumprod(x: Any, axis: int | None = None, dtype: DTypeLike | None = None, out: Any = None) -> SparseTensor:
     """Return the cumulative product along an axis, or without an axis that of all elements as a vector.
 
     Unlike NumPy's, the result is a dense tensor, which is refused above ``weft.config.max_densify_bytes``.
@@ -128,10 +143,10 @@ def cumprod(x: Any, axis: int | None = None, dtype: DTypeLike | None = None) -> 
     >>> weft.cumprod(x).todense()
     array([1., 3., 6.])
     """
-    return cumulative_prod(ravel(x) if axis is None else x, axis=axis, dtype=dtype)
+    return cumulative_prod(ravel(x) if axis is None else x, axis=axis, dtype=dtype, out=out)
 
 
-def nancumsum(x: Any, axis: int | None = None, dtype: DTypeLike | None = None) -> SparseTensor:
+def nancumsum(x: Any, axis: int | None = None, dtype: DTypeLike | None = None, out: Any = None) -> SparseTensor:
     """Return the cumulative sum with NaN taken as zero; see :func:`cumsum`.
 
     Examples
@@ -141,10 +156,10 @@ def nancumsum(x: Any, axis: int | None = None, dtype: DTypeLike | None = None) -
     >>> weft.nancumsum(x).todense()
     array([2., 2., 5.])
     """
-    return cumsum(map(lambda v: np.where(np.isnan(v), v.dtype.type(0), v), x), axis, dtype)
+    return cumsum(map(lambda v: np.where(np.isnan(v), v.dtype.type(0), v), x), axis, dtype, out)
 
 
-def nancumprod(x: Any, axis: int | None = None, dtype: DTypeLike | None = None) -> SparseTensor:
+def nancumprod(x: Any, axis: int | None = None, dtype: DTypeLike | None = None, out: Any = None) -> SparseTensor:
     """Return the cumulative product with NaN taken as one; see :func:`cumprod`.
 
     Examples
@@ -154,7 +169,7 @@ def nancumprod(x: Any, axis: int | None = None, dtype: DTypeLike | None = None) 
     >>> weft.nancumprod(x).todense()
     array([2., 2., 6.])
     """
-    return cumprod(map(lambda v: np.where(np.isnan(v), v.dtype.type(1), v), x), axis, dtype)
+    return cumprod(map(lambda v: np.where(np.isnan(v), v.dtype.type(1), v), x), axis, dtype, out)
 
 
 def diff(x: Any, /, n: int = 1, axis: int = -1, *, prepend: Any = None, append: Any = None) -> Any:

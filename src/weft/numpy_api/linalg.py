@@ -26,7 +26,7 @@ from ..operations.axes import normalize_axis_index, normalize_axis_tuple
 from ..operations.operands import storage_of
 from ..tensor.einsum import einsum
 from ..tensor.operators import matmul as product
-from ..tensor.out_argument import write_out
+from ..tensor.out_argument import put_into, write_out
 from ..tensor.sparse_tensor import SparseTensor
 from .creation import eye
 from .diagonals import diagonal as numpy_diagonal
@@ -167,7 +167,7 @@ def vecdot(x1: Any, x2: Any, /, *, axis: int = -1) -> Any:
     return total(products, axis=axis, dtype=products.dtype)
 
 
-def outer(x1: Any, x2: Any, /) -> Any:
+def outer(x1: Any, x2: Any, /, out: Any = None) -> Any:
     """Return the products of every element of one vector with every element of another.
 
     Operands of other numbers of axes are flattened, as in NumPy.
@@ -176,6 +176,8 @@ def outer(x1: Any, x2: Any, /) -> Any:
     ----------
     x1, x2 : array_like
         The operands.
+    out : ndarray or SparseTensor, optional
+        The array or tensor into which the result is written.
 
     Returns
     -------
@@ -190,7 +192,7 @@ def outer(x1: Any, x2: Any, /) -> Any:
     array([[0., 0.],
            [0., 9.]])
     """
-    return einsum("i,j->ij", _flat(x1), _flat(x2))
+    return put_into(out, einsum("i,j->ij", _flat(x1), _flat(x2)), "outer")
 
 
 def _flat(x: Any) -> Any:
@@ -530,8 +532,10 @@ def diagonal(x: Any, /, *, offset: int = 0) -> SparseTensor:
     return numpy_diagonal(x, offset, -2, -1)
 
 
-def trace(x: Any, /, *, offset: int = 0, dtype: DTypeLike | None = None) -> Any:
-    """Return the sum of a diagonal of the last two axes.
+def trace(
+    x: Any, /, offset: int = 0, axis1: int = -2, axis2: int = -1, dtype: DTypeLike | None = None, out: Any = None
+) -> Any:
+    """Return the sum of a diagonal of two axes, by default the last two.
 
     Parameters
     ----------
@@ -539,8 +543,12 @@ def trace(x: Any, /, *, offset: int = 0, dtype: DTypeLike | None = None) -> Any:
         Matrices in the last two axes.
     offset : int
         The diagonal: positive above the main one, negative below it.
+    axis1, axis2 : int
+        The axes of the rows and of the columns.
     dtype : dtype, optional
         The dtype of the sum.
+    out : ndarray or SparseTensor, optional
+        The array or tensor into which the result is written.
 
     Returns
     -------
@@ -553,7 +561,7 @@ def trace(x: Any, /, *, offset: int = 0, dtype: DTypeLike | None = None) -> Any:
     >>> weft.trace(weft.eye(3, format="csr"))
     np.float64(3.0)
     """
-    return total(diagonal(x, offset=offset), axis=-1, dtype=dtype)
+    return total(numpy_diagonal(x, offset, axis1, axis2), axis=-1, dtype=dtype, out=out)
 
 
 # -- norms ---------------------------------------------------------------------------------------------------------

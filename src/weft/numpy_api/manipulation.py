@@ -28,6 +28,7 @@ from ..operations.operands import storage_of
 from ..operations.reshaping import reshaped
 from ..operations.shapes import broadcast_shapes
 from ..storage import Storage, checked_shape, coordinate_storage, is_far_longer
+from ..tensor.out_argument import put_into
 from ..tensor.sparse_tensor import SparseTensor
 
 __all__ = [
@@ -613,8 +614,8 @@ def repeat(x: Any, /, repeats: Any, axis: int | None = None) -> SparseTensor:
     >>> weft.repeat(x, 2).todense()
     array([0., 0., 3., 3.])
     """
-    storage = storage_of(ravel(x) if axis is None else x)
-    axis = 0 if axis is None else normalize_axis_index(axis, len(storage.shape))
+    tensor, axis = _with_axis(x, axis)
+    storage = storage_of(tensor)
     counts = np.asarray(repeats.todense() if isinstance(repeats, SparseTensor) else repeats)
     if counts.dtype.kind not in "iu":
         raise TypeError(f"Cannot cast array data from {counts.dtype!r} to dtype('int64') according to the rule 'safe'")
@@ -682,10 +683,8 @@ def tile(x: Any, repetitions: int | Sequence[int], /) -> SparseTensor:
     return SparseTensor(storage)
 
 
-def take(x: Any, indices: Any, /, axis: int | None = None) -> SparseTensor:
+def take(x: Any, indices: Any, /, axis: int | None = None, out: Any = None, mode: str = "raise") -> SparseTensor:
     """Return the elements at some indices along an axis.
-
-    Unlike NumPy's, the function has no ``out`` and no ``mode``.
 
     Parameters
     ----------
@@ -695,16 +694,23 @@ def take(x: Any, indices: Any, /, axis: int | None = None) -> SparseTensor:
         The indices. The axes of ``indices`` replace the axis.
     axis : int, optional
         The axis. If it is None, the tensor is flattened.
+    out : ndarray or SparseTensor, optional
+        The array or tensor into which the result is written.
+    mode : {'raise', 'wrap', 'clip'}
+        The treatment of indices beyond the axis: an error, the rest of a division by its size, or the nearest index
+        from 0 on.
 
     Returns
     -------
     SparseTensor
-        The elements.
+        The elements; or ``out``.
 
     Raises
     ------
     IndexError
-        If an index is beyond the axis.
+        If an index is beyond the axis and ``mode`` is 'raise'.
+    TypeError
+        If the indices are not integers.
 
     Examples
     --------
@@ -714,11 +720,26 @@ def take(x: Any, indices: Any, /, axis: int | None = None) -> SparseTensor:
     array([[2., 0.],
            [2., 0.]])
     """
-    tensor = ravel(x) if axis is None else SparseTensor(storage_of(x))
-    axis = 0 if axis is None else normalize_axis_index(axis, tensor.ndim)
+    tensor, axis = _with_axis(x, axis)
     given = indices.todense() if isinstance(indices, SparseTensor) else np.asarray(indices)
-    found: SparseTensor = tensor[(*(slice(None),) * axis, given.astype(np.intp) if not given.size else given, ...)]
-    return found
+    if not np.can_cast(given.dtype, np.int64, "same_kind") and given.size:
+        raise TypeError(f"take needs integers as indices, not {given.dtype}")
+    given, size = given.astype(np.int64), tensor.shape[axis]
+    if mode not in ("raise", "wrap", "clip"):
+        raise ValueError(f"mode of take is 'raise', 'wrap' or 'clip', not {mode!r}")
+    if mode != "raise" and given.size:
+        if not size:
+            raise IndexError("cannot do a non-empty take from an empty axis")
+        given = given % size if mode == "wrap" else np.clip(given, 0, size - 1)
+    return put_into(out, tensor[(*(slice(None),) * axis, given, ...)], "take")  # type: ignore[no-any-return]
+
+
+def _with_axis(x: Any, axis: int | None) -> tuple[SparseTensor, int]:
+    """Return a tensor and one of its axes; without an axis, the tensor as a vector, as NumPy takes a 0-d array."""
+    tensor = SparseTensor(storage_of(x))
+    if axis is None or (not tensor.ndim and axis in (0, -1)):
+        return ravel(tensor), 0
+    return tensor, normalize_axis_index(axis, tensor.ndim)
 
 
 def take_along_axis(x: Any, indices: Any, /, axis: int | None = -1) -> SparseTensor:

@@ -26,6 +26,7 @@ from ..operations.fill_change import as_array, change_fill, require_dense
 from ..operations.indexing import coordinates
 from ..operations.operands import storage_of
 from ..storage import Storage
+from ..tensor.out_argument import put_into
 from ..tensor.sparse_tensor import SparseTensor
 from .manipulation import ravel
 
@@ -33,7 +34,9 @@ __all__ = ["argmax", "argmin", "argwhere", "flatnonzero", "isin", "nonzero", "se
 
 
 # -- extremes ------------------------------------------------------------------------------------------------------
-def argmax(x: Any, /, axis: int | None = None, *, keepdims: bool = False, explicit: bool = False) -> Any:
+def argmax(
+    x: Any, /, axis: int | None = None, out: Any = None, *, keepdims: bool = False, explicit: bool = False
+) -> Any:
     """Return the index of the first maximum along an axis; NaN counts as the maximum.
 
     Parameters
@@ -42,6 +45,8 @@ def argmax(x: Any, /, axis: int | None = None, *, keepdims: bool = False, explic
         The tensor.
     axis : int, optional
         The axis. If it is None, the index is that of the flattened tensor.
+    out : ndarray or SparseTensor, optional
+        The array or tensor into which the result is written.
     keepdims : bool
         True to keep the axis with size 1.
     explicit : bool
@@ -66,10 +71,12 @@ def argmax(x: Any, /, axis: int | None = None, *, keepdims: bool = False, explic
     >>> weft.argmax(A), weft.argmax(A, axis=1).todense()
     (np.int64(2), array([1, 0]))
     """
-    return _extreme(x, axis, keepdims, np.maximum, "argmax", explicit)
+    return put_into(out, _extreme(x, axis, keepdims, np.maximum, "argmax", explicit), "argmax")
 
 
-def argmin(x: Any, /, axis: int | None = None, *, keepdims: bool = False, explicit: bool = False) -> Any:
+def argmin(
+    x: Any, /, axis: int | None = None, out: Any = None, *, keepdims: bool = False, explicit: bool = False
+) -> Any:
     """Return the index of the first minimum along an axis; NaN counts as the minimum.
 
     The arguments, results and errors are those of :func:`argmax`.
@@ -81,7 +88,7 @@ def argmin(x: Any, /, axis: int | None = None, *, keepdims: bool = False, explic
     >>> weft.argmin(A), weft.argmin(A, axis=1).todense()
     (np.int64(0), array([0, 1]))
     """
-    return _extreme(x, axis, keepdims, np.minimum, "argmin", explicit)
+    return put_into(out, _extreme(x, axis, keepdims, np.minimum, "argmin", explicit), "argmin")
 
 
 def _extreme(x: Any, axis: int | None, keepdims: bool, best: np.ufunc, name: str, explicit: bool) -> Any:

@@ -21,12 +21,13 @@ from .. import execution
 from ..operations.axes import normalize_axis_index, normalize_axis_tuple
 from ..operations.axis_lines import Lines, lines
 from ..operations.elementwise import with_axes
-from ..operations.fill_change import require_dense
+from ..operations.fill_change import as_array, require_dense
 from ..operations.indexing import format_for_axes
 from ..operations.operands import storage_of
 from ..operations.reshaping import reshaped
 from ..records import replace
 from ..storage import Storage, coordinate_storage
+from ..tensor.out_argument import put_into
 from ..tensor.sparse_tensor import SparseTensor
 from .manipulation import ravel
 from .reductions import with_warning
@@ -252,7 +253,7 @@ def lexsort(keys: Any, axis: int = -1) -> SparseTensor:
 
 
 # -- order statistics ----------------------------------------------------------------------------------------------
-def median(x: Any, axis: Any = None, *, keepdims: bool = False) -> Any:
+def median(x: Any, axis: Any = None, out: Any = None, overwrite_input: bool = False, keepdims: bool = False) -> Any:
     """Return the median over some axes; implicit entries count.
 
     Parameters
@@ -261,6 +262,10 @@ def median(x: Any, axis: Any = None, *, keepdims: bool = False) -> Any:
         The tensor. Complex numbers are ordered as by :func:`sort`.
     axis : int or tuple of int, optional
         The axes, by default all.
+    out : ndarray or SparseTensor, optional
+        The array or tensor into which the result is written.
+    overwrite_input : bool
+        An argument of NumPy's function, which has no effect.
     keepdims : bool
         True to keep the axes with size 1.
 
@@ -281,10 +286,10 @@ def median(x: Any, axis: Any = None, *, keepdims: bool = False) -> Any:
     >>> weft.median(A), weft.median(A, axis=0).todense()
     (np.float64(0.5), array([1. , 0.5]))
     """
-    return _quantile(x, 0.5, axis, _MEAN, keepdims, skips_nan=False)
+    return put_into(out, _quantile(x, 0.5, axis, _MEAN, keepdims, skips_nan=False), "median")
 
 
-def nanmedian(x: Any, axis: Any = None, *, keepdims: bool = False) -> Any:
+def nanmedian(x: Any, axis: Any = None, out: Any = None, overwrite_input: bool = False, keepdims: bool = False) -> Any:
     """Return the median over some axes of the elements that are not NaN; see :func:`median`.
 
     A slice of NaN alone has the median NaN, with a ``RuntimeWarning``.
@@ -296,10 +301,13 @@ def nanmedian(x: Any, axis: Any = None, *, keepdims: bool = False) -> Any:
     >>> weft.nanmedian(x)
     np.float64(2.0)
     """
-    return with_warning(_quantile(x, 0.5, axis, _MEAN, keepdims, skips_nan=True))
+    return put_into(out, with_warning(_quantile(x, 0.5, axis, _MEAN, keepdims, skips_nan=True)), "nanmedian")
 
 
-def percentile(x: Any, q: Any, axis: Any = None, *, method: str = "linear", keepdims: bool = False) -> Any:
+def percentile(
+    x: Any, q: Any, axis: Any = None, out: Any = None, overwrite_input: bool = False, method: str = "linear",
+    keepdims: bool = False, *, weights: Any = None,
+) -> Any:  # fmt: skip
     """Return percentiles over some axes: quantiles of ``q / 100``; see :func:`quantile`.
 
     Examples
@@ -309,10 +317,13 @@ def percentile(x: Any, q: Any, axis: Any = None, *, method: str = "linear", keep
     >>> weft.percentile(x, 50)
     np.float64(1.5)
     """
-    return quantile(x, np.true_divide(q, 100), axis, method=method, keepdims=keepdims)
+    return quantile(x, np.true_divide(as_array(q), 100), axis, out, method=method, keepdims=keepdims, weights=weights)
 
 
-def quantile(x: Any, q: Any, axis: Any = None, *, method: str = "linear", keepdims: bool = False) -> Any:
+def quantile(
+    x: Any, q: Any, axis: Any = None, out: Any = None, overwrite_input: bool = False, method: str = "linear",
+    keepdims: bool = False, *, weights: Any = None,
+) -> Any:  # fmt: skip
     """Return quantiles over some axes; implicit entries count.
 
     Parameters
@@ -323,10 +334,17 @@ def quantile(x: Any, q: Any, axis: Any = None, *, method: str = "linear", keepdi
         The probabilities, between 0 and 1. The axes of ``q`` come first in the result.
     axis : int or tuple of int, optional
         The axes, by default all.
-    method : {'linear', 'lower', 'higher', 'nearest', 'midpoint'}
-        The interpolation between two elements. Unlike NumPy's, the function has no other methods.
+    out : ndarray or SparseTensor, optional
+        The array or tensor into which the result is written.
+    overwrite_input : bool
+        An argument of NumPy's function, which has no effect.
+    method : str
+        The interpolation between two elements: 'linear', 'lower', 'higher', 'nearest' or 'midpoint'. With another of
+        NumPy's methods the tensor is made dense.
     keepdims : bool
         True to keep the axes with size 1.
+    weights : array_like, optional
+        The weights of the elements, for the method 'inverted_cdf'. The tensor is then made dense.
 
     Returns
     -------
@@ -349,10 +367,17 @@ def quantile(x: Any, q: Any, axis: Any = None, *, method: str = "linear", keepdi
     >>> weft.quantile(x, [0.25, 0.5])
     <SparseTensor: shape=(2,), dtype=float64, format=dense, nnz=2, fill_value=0>
     """
-    return _quantile(x, q, axis, method, keepdims, skips_nan=False)
+    if weights is not None or method in _OF_NUMPY:
+        found = _numpys(np.quantile, x, q, axis, method, keepdims, weights)
+    else:
+        found = _quantile(x, q, axis, method, keepdims, skips_nan=False)
+    return put_into(out, found, "quantile")
 
 
-def nanquantile(x: Any, q: Any, axis: Any = None, *, method: str = "linear", keepdims: bool = False) -> Any:
+def nanquantile(
+    x: Any, q: Any, axis: Any = None, out: Any = None, overwrite_input: bool = False, method: str = "linear",
+    keepdims: bool = False, *, weights: Any = None,
+) -> Any:  # fmt: skip
     """Return quantiles over some axes of the elements that are not NaN; see :func:`quantile`.
 
     A slice of NaN alone has the quantile NaN, with a ``RuntimeWarning``.
@@ -364,7 +389,11 @@ def nanquantile(x: Any, q: Any, axis: Any = None, *, method: str = "linear", kee
     >>> weft.nanquantile(x, 0.5)
     np.float64(2.0)
     """
-    return with_warning(_quantile(x, q, axis, method, keepdims, skips_nan=True))
+    if weights is not None or method in _OF_NUMPY:
+        found = _numpys(np.nanquantile, x, q, axis, method, keepdims, weights)
+    else:
+        found = with_warning(_quantile(x, q, axis, method, keepdims, skips_nan=True))
+    return put_into(out, found, "nanquantile")
 
 
 _BETWEEN: dict[str, Callable[[Array], Array]] = {
@@ -373,10 +402,17 @@ _BETWEEN: dict[str, Callable[[Array], Array]] = {
     "higher": np.ceil,
     "midpoint": lambda part: np.where(part > 0, 0.5, 0.0),
 }
+_OF_NUMPY = (
+    "inverted_cdf", "averaged_inverted_cdf", "closest_observation", "interpolated_inverted_cdf", "hazen", "weibull",
+    "median_unbiased", "normal_unbiased",
+)  # fmt: skip
 _MEAN = "the mean of the two in the middle"  # not interpolated: inf - (inf - 5) / 2 is NaN
 
 
-def nanpercentile(x: Any, q: Any, axis: Any = None, *, method: str = "linear", keepdims: bool = False) -> Any:
+def nanpercentile(
+    x: Any, q: Any, axis: Any = None, out: Any = None, overwrite_input: bool = False, method: str = "linear",
+    keepdims: bool = False, *, weights: Any = None,
+) -> Any:  # fmt: skip
     """Return percentiles over some axes of the elements that are not NaN; see :func:`nanquantile`.
 
     Examples
@@ -386,7 +422,15 @@ def nanpercentile(x: Any, q: Any, axis: Any = None, *, method: str = "linear", k
     >>> weft.nanpercentile(x, 50)
     np.float64(2.0)
     """
-    return nanquantile(x, np.asarray(q) / 100, axis, method=method, keepdims=keepdims)
+    parts = np.true_divide(as_array(q), 100)
+    return nanquantile(x, parts, axis, out, method=method, keepdims=keepdims, weights=weights)
+
+
+def _numpys(function: Any, x: Any, q: Any, axis: Any, method: str, keepdims: bool, weights: Any) -> Any:
+    """Return quantiles by a method, or with weights, for which NumPy needs all elements."""
+    given = {} if weights is None else {"weights": as_array(weights)}
+    found = function(as_array(x), as_array(q), axis=axis, method=method, keepdims=keepdims, **given)
+    return SparseTensor(Storage.dense(found)) if np.ndim(found) else found
 
 
 def _quantile(x: Any, q: Any, axis: Any, method: str, keepdims: bool, skips_nan: bool) -> Any:
@@ -394,11 +438,12 @@ def _quantile(x: Any, q: Any, axis: Any, method: str, keepdims: bool, skips_nan:
     n = len(storage.shape)
     if storage.dtype.kind == "c" and method != _MEAN:
         raise TypeError("a must be an array of real numbers")
-    parts = np.asarray(q, float)
+    parts = np.asarray(as_array(q), float)
     if ((parts < 0) | (parts > 1) | (parts != parts)).any():
         raise ValueError("Quantiles must be in the range [0, 1]")
     if method not in (*_BETWEEN, "nearest", _MEAN):
-        raise ValueError(f"{method!r} is not a method of sparse quantiles; there are nearest, {', '.join(_BETWEEN)}")
+        known = ", ".join(("nearest", *_BETWEEN, *_OF_NUMPY))
+        raise ValueError(f"{method!r} is not a method of quantiles; there are {known}")
     axes = tuple(range(n)) if axis is None else normalize_axis_tuple(axis, n)
     kept = tuple(a for a in range(n) if a not in axes)
     shape = tuple(storage.shape[a] for a in kept)

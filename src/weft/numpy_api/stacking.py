@@ -13,12 +13,13 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import DTypeLike
 
 from .. import execution
+from ..dtypes import value_dtype
 from ..execution.plan_cache import kept
 from ..formats import Format, FormatLike, TensorType
 from ..index_notation.nodes import Access, Apply, Assignment
@@ -30,8 +31,12 @@ from ..operations.operands import storage_of
 from ..remapping import Remapping
 from ..runtime import memory
 from ..storage import Storage, checked_shape, is_far_longer, tensor_type
+from ..tensor.out_argument import put_into
 from ..tensor.sparse_tensor import SparseTensor
 from .manipulation import atleast_1d, atleast_2d, atleast_3d, expand_dims, ravel
+
+if TYPE_CHECKING:
+    from ..tensor.types import Casting
 
 __all__ = [
     "array_split", "as_asked", "block", "column_stack", "concat", "concatenate", "dsplit", "dstack", "hsplit",
@@ -40,7 +45,10 @@ __all__ = [
 
 
 @memory.guarded
-def concat(arrays: Sequence[Any], /, axis: int | None = 0) -> SparseTensor:
+def concat(
+    arrays: Sequence[Any], /, axis: int | None = 0, out: Any = None, *, dtype: DTypeLike | None = None,
+    casting: Casting = "same_kind",
+) -> SparseTensor:  # fmt: skip
     """Return tensors joined along an axis.
 
     Parameters
@@ -49,17 +57,25 @@ def concat(arrays: Sequence[Any], /, axis: int | None = 0) -> SparseTensor:
         The tensors.
     axis : int, optional
         The axis. If it is None, the tensors are flattened.
+    out : ndarray or SparseTensor, optional
+        The array or tensor into which the result is written.
+    dtype : dtype, optional
+        The dtype of the result, if there is no ``out``; by default the common dtype of the tensors.
+    casting : {'same_kind', 'safe', 'unsafe', 'no', 'equiv'}
+        The rule by which tensors may be converted to the dtype of the result.
 
     Returns
     -------
     SparseTensor
         A tensor with the format and the fill value of the first tensor that is not dense. Tensors of other fill values
-        are converted.
+        are converted. Or ``out``.
 
     Raises
     ------
     ValueError
         If there are no tensors, or a tensor has no axis.
+    TypeError
+        If ``casting`` does not allow a conversion, or both ``out`` and ``dtype`` are given.
     ShapeError
         If the shapes differ in another axis.
 
@@ -76,15 +92,25 @@ def concat(arrays: Sequence[Any], /, axis: int | None = 0) -> SparseTensor:
         raise ValueError("need at least one array to concatenate")
     if not storages[0].shape:
         raise ValueError("zero-dimensional arrays cannot be concatenated")
-    return SparseTensor(joined(storages, normalize_axis_index(axis or 0, len(storages[0].shape))))
+    along = normalize_axis_index(axis or 0, len(storages[0].shape))
+    if out is not None and dtype is not None:
+        raise TypeError("concat takes out or dtype, not both")
+    if dtype is not None or out is not None:
+        wanted = out.dtype if dtype is None else value_dtype(dtype)
+        for storage in storages:
+            if not np.can_cast(storage.dtype, wanted, casting):
+                raise TypeError(f"concat cannot convert {storage.dtype} to {wanted} by casting {casting!r}")
+        storages = [execution.in_dtype(storage, wanted) for storage in storages]
+    return put_into(out, SparseTensor(joined(storages, along)), "concat")  # type: ignore[no-any-return]
 
 
 def concatenate(
-    arrays: Sequence[Any], axis: int | None = 0, *, dtype: DTypeLike | None = None, format: FormatLike | None = None
-) -> SparseTensor:
+    arrays: Sequence[Any], axis: int | None = 0, out: Any = None, *, dtype: DTypeLike | None = None,
+    casting: Casting = "same_kind", format: FormatLike | None = None,
+) -> SparseTensor:  # fmt: skip
     """Return tensors joined along an axis: NumPy's name of :func:`concat`.
 
-    Unlike NumPy's, the function takes a format and has no ``out`` and no ``casting``.
+    Unlike NumPy's, the function takes a format.
 
     Examples
     --------
@@ -96,7 +122,8 @@ def concatenate(
            [0., 1.],
            [2., 0.]])
     """
-    return as_asked(concat(arrays, axis=axis), format, dtype)
+    found = concat(arrays, axis, out, dtype=dtype, casting=casting)
+    return found if format is None or out is not None else found.asformat(format)
 
 
 def as_asked(tensor: SparseTensor, format: FormatLike | None, dtype: DTypeLike | None = None) -> SparseTensor:
@@ -104,7 +131,10 @@ def as_asked(tensor: SparseTensor, format: FormatLike | None, dtype: DTypeLike |
     return (tensor if dtype is None else tensor.astype(dtype, copy=False)).asformat(format)
 
 
-def stack(arrays: Sequence[Any], /, axis: int = 0) -> SparseTensor:
+def stack(
+    arrays: Sequence[Any], /, axis: int = 0, out: Any = None, *, dtype: DTypeLike | None = None,
+    casting: Casting = "same_kind",
+) -> SparseTensor:  # fmt: skip
     """Return tensors of one shape joined along a new axis.
 
     Parameters
@@ -113,6 +143,8 @@ def stack(arrays: Sequence[Any], /, axis: int = 0) -> SparseTensor:
         The tensors.
     axis : int
         The place of the new axis in the result.
+    out, dtype, casting
+        The arguments of :func:`concat`.
 
     Returns
     -------
@@ -137,7 +169,7 @@ def stack(arrays: Sequence[Any], /, axis: int = 0) -> SparseTensor:
     if len({storage_of(x).shape for x in arrays}) > 1:
         raise ValueError("all input arrays must have the same shape")
     axis = normalize_axis_index(axis, len(storage_of(arrays[0]).shape) + 1)
-    return concat([expand_dims(x, axis) for x in arrays], axis=axis)
+    return concat([expand_dims(x, axis) for x in arrays], axis, out, dtype=dtype, casting=casting)
 
 
 def vstack(arrays: Sequence[Any], format: FormatLike | None = None, dtype: DTypeLike | None = None) -> SparseTensor:
@@ -158,7 +190,8 @@ def vstack(arrays: Sequence[Any], format: FormatLike | None = None, dtype: DType
 def hstack(arrays: Sequence[Any], format: FormatLike | None = None, dtype: DTypeLike | None = None) -> SparseTensor:
     """Return tensors joined horizontally, along the second axis; vectors are joined along their axis.
 
-    Unlike NumPy's, the function takes a format, and has the fill value of :func:`concat`.
+    Unlike NumPy's, the function takes a format, and has the fill value of :func:`concat`. Vectors beside matrices are
+    rows, as in scipy.sparse.
 
     Examples
     --------
@@ -169,6 +202,8 @@ def hstack(arrays: Sequence[Any], format: FormatLike | None = None, dtype: DType
            [2., 0., 2., 0.]])
     """
     parts = [atleast_1d(x) for x in arrays]
+    if len({x.ndim == 1 for x in parts}) > 1:
+        parts = [atleast_2d(x) for x in parts]
     return as_asked(concat(parts, axis=0 if parts and parts[0].ndim == 1 else 1), format, dtype)
 
 

@@ -19,7 +19,7 @@ from ..operations.fill_change import as_array
 from ..operations.operands import storage_of
 from ..runtime import memory
 from ..tensor.operators import elementwise
-from ..tensor.out_argument import write_out
+from ..tensor.out_argument import put_into
 from ..tensor.sparse_tensor import SparseTensor
 from .manipulation import broadcast_to, expand_dims
 from .moments import mean
@@ -65,10 +65,7 @@ def ptp(x: Any, axis: Axis = None, out: Any = None, keepdims: bool = False) -> A
     """
     top = max(x, axis=axis, keepdims=keepdims)
     bottom = min(x, axis=axis, keepdims=keepdims)
-    found = top - bottom
-    if out is None:
-        return found
-    return write_out(found, out, "ptp")
+    return put_into(out, top - bottom, "ptp")
 
 
 def average(x: Any, axis: Axis = None, weights: Any = None, returned: bool = False, *, keepdims: bool = False) -> Any:
@@ -150,7 +147,7 @@ def _nan_extreme(x: Any, axis: int | None, keepdims: bool, worst: float, functio
     return found
 
 
-def nanargmax(x: Any, axis: int | None = None, *, keepdims: bool = False) -> Any:
+def nanargmax(x: Any, axis: int | None = None, out: Any = None, *, keepdims: bool = False) -> Any:
     """Return the index of the first maximum along an axis of the elements that are not NaN.
 
     Parameters
@@ -159,6 +156,8 @@ def nanargmax(x: Any, axis: int | None = None, *, keepdims: bool = False) -> Any
         The tensor.
     axis : int, optional
         The axis. If it is None, the index is that of the flattened tensor.
+    out : ndarray or SparseTensor, optional
+        The array or tensor into which the result is written.
     keepdims : bool
         True to keep the axis with size 1.
 
@@ -179,10 +178,10 @@ def nanargmax(x: Any, axis: int | None = None, *, keepdims: bool = False) -> Any
     >>> weft.nanargmax(x)
     np.int64(2)
     """
-    return _nan_extreme(x, axis, keepdims, -np.inf, argmax)
+    return put_into(out, _nan_extreme(x, axis, keepdims, -np.inf, argmax), "nanargmax")
 
 
-def nanargmin(x: Any, axis: int | None = None, *, keepdims: bool = False) -> Any:
+def nanargmin(x: Any, axis: int | None = None, out: Any = None, *, keepdims: bool = False) -> Any:
     """Return the index of the first minimum along an axis of the elements that are not NaN.
 
     The arguments and results are those of :func:`nanargmax`.
@@ -199,7 +198,7 @@ def nanargmin(x: Any, axis: int | None = None, *, keepdims: bool = False) -> Any
     >>> weft.nanargmin(x)
     np.int64(0)
     """
-    return _nan_extreme(x, axis, keepdims, np.inf, argmin)
+    return put_into(out, _nan_extreme(x, axis, keepdims, np.inf, argmin), "nanargmin")
 
 
 # -- counts: stored values, and the fill value once for each implicit entry -----------------------------------------

@@ -10,7 +10,7 @@ from ..operations.operands import StorageHolder, replace_storage, storage_of
 from ..operations.select import merged
 from ..storage import Storage
 
-__all__ = ["write_out"]
+__all__ = ["put_into", "write_out"]
 
 
 def write_out(result: Any, out: Any, op: str, where: Any = True, casting: Any = "same_kind") -> Any:
@@ -55,3 +55,8 @@ def write_out(result: Any, out: Any, op: str, where: Any = True, casting: Any = 
         made = type(out)(merged(storage_of(made), storage_of(out), storage_of(where)))
     replace_storage(out, storage_of(made.astype(out.dtype).asformat(out.format)))
     return out
+
+
+def put_into(out: Any, result: Any, op: str) -> Any:
+    """Return a result; or ``out``, if there is one, after the result was written into it."""
+    return result if out is None else write_out(result, out, op)

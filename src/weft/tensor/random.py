@@ -42,7 +42,7 @@ def random(  # noqa: PLR0913  # the parameters of SciPy and sparse, and its own
     shape : sequence of int
         The sizes of the axes; or the number of rows, which the number of columns follows, as in scipy.sparse.
     *more
-        ``density``, ``format`` and ``dtype``, if they are not given by name.
+        ``density``, ``format``, ``dtype``, ``rng`` and ``data_rvs``, if they are not given by name, as in scipy.sparse.
     density : float, optional
         The share of elements that are stored. The default is 0.01 if ``nnz`` is not given either.
     nnz : int, optional
@@ -90,7 +90,9 @@ def random(  # noqa: PLR0913  # the parameters of SciPy and sparse, and its own
         whole, more = as_shape([int(shape), int(more[0])]), more[1:]
     else:
         whole = as_shape(shape)
-    density, format, dtype = _by_place(more, density=density, format=format, dtype=dtype)
+    density, format, dtype, rng, data_rvs = _by_place(
+        more, density=density, format=format, dtype=dtype, rng=rng, data_rvs=data_rvs
+    )
     wanted_format: FormatLike = "coo" if format is None else format
     if options:
         check_keywords(random, wanted_format, options)

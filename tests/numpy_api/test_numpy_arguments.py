@@ -1,0 +1,131 @@
+"""Arguments that NumPy's functions have: out=, mode=, weights=, axis1=, casting=, methods of quantiles, 0-d tensors."""
+
+import numpy as np
+import pytest
+
+import weft
+from weft.config import config
+from weft.errors import DensifyError
+
+D = np.array([[0, 2.0, 0], [1, 0, 3], [0, 0, 4]])
+A = weft.asarray(D, format="csr")
+T = weft.asarray(np.arange(24.0).reshape(2, 3, 4) % 5, format="csf")
+W = np.arange(9.0).reshape(3, 3)
+
+
+def dense(x):
+    return x.todense() if isinstance(x, weft.SparseTensor) else np.asarray(x)
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda w, a, t: w.quantile(a, [0.3, 0.7], axis=0, method="inverted_cdf", weights=W),
+        lambda w, a, t: w.percentile(a, [30, 60], method="inverted_cdf", weights=W),
+        lambda w, a, t: w.nanpercentile(a, 30, axis=1, method="inverted_cdf", weights=W),
+        lambda w, a, t: w.trace(a, 1),
+        lambda w, a, t: w.trace(t, 1, 2, 0),
+        lambda w, a, t: w.trace(t, axis1=0, axis2=1, dtype=np.float32),
+        lambda w, a, t: w.take(a, [[5, -1], [0, -7]], 1, mode="wrap"),
+        lambda w, a, t: w.take(a, [[5, -1], [0, -7]], 1, mode="clip"),
+        lambda w, a, t: w.take(t, [50, -1], None, None, "wrap"),
+        lambda w, a, t: w.concatenate([a, a], dtype=np.float32),
+        lambda w, a, t: w.stack([a, a], dtype=complex),
+        lambda w, a, t: w.concat([a, a], dtype=int, casting="unsafe"),
+    ],
+)
+def test_arguments(call):
+    expected = call(np, D, T.todense())
+    for found in (call(weft, A, T), call(np, A, T)):
+        np.testing.assert_allclose(dense(found), expected)
+        assert dense(found).dtype == expected.dtype
+
+
+@pytest.mark.parametrize("method", ["nearest", "midpoint", "inverted_cdf", "hazen", "weibull", "closest_observation"])
+def test_methods_of_quantiles(method):
+    for function in ("quantile", "nanquantile"):
+        for axis in (None, 1):
+            expected = getattr(np, function)(D, [0.3, 0.6], axis=axis, method=method, keepdims=True)
+            found = getattr(weft, function)(A, [0.3, 0.6], axis=axis, method=method, keepdims=True)
+            np.testing.assert_allclose(dense(found), expected)
+    with config.override(max_densify_bytes=8), pytest.raises(DensifyError):
+        weft.quantile(A, 0.5, method="hazen")
+
+
+OUT = {
+    "median": (lambda w, a, t, out: w.median(a, 0, out), (3,), float),
+    "nanmedian": (lambda w, a, t, out: w.nanmedian(a, axis=0, out=out), (3,), float),
+    "quantile": (lambda w, a, t, out: w.quantile(a, [0.3, 0.6], 0, out), (2, 3), float),
+    "percentile": (lambda w, a, t, out: w.percentile(a, 30, axis=1, out=out), (3,), float),
+    "nanpercentile": (lambda w, a, t, out: w.nanpercentile(a, 30, axis=1, out=out), (3,), float),
+    "argmax": (lambda w, a, t, out: w.argmax(a, 0, out), (3,), int),
+    "argmin": (lambda w, a, t, out: w.argmin(a, axis=0, out=out, keepdims=True), (1, 3), int),
+    "nanargmax": (lambda w, a, t, out: w.nanargmax(a, axis=0, out=out), (3,), int),
+    "cumsum": (lambda w, a, t, out: w.cumsum(a, 0, None, out), (3, 3), float),
+    "nancumprod": (lambda w, a, t, out: w.nancumprod(a, axis=0, out=out), (3, 3), float),
+    "cumulative_sum": (lambda w, a, t, out: w.cumulative_sum(a, axis=1, out=out, include_initial=True), (3, 4), float),
+    "trace": (lambda w, a, t, out: w.trace(t, 0, 0, 1, None, out), (4,), float),
+    "take": (lambda w, a, t, out: w.take(a, [1, 5], 0, out, "clip"), (2, 3), float),
+    "stack": (lambda w, a, t, out: w.stack([a, a], 1, out), (3, 2, 3), float),
+    "concat": (lambda w, a, t, out: w.concat([a, t], axis=None, out=out), (33,), float),
+    "concatenate": (lambda w, a, t, out: w.concatenate([a, a], out=out), (6, 3), np.float32),
+    "outer": (lambda w, a, t, out: w.outer(a[0], a[1], out), (3, 3), float),
+}
+
+
+@pytest.mark.parametrize("name", OUT)
+def test_out(name):
+    call, shape, dtype = OUT[name]
+    expected = call(np, D, T.todense(), np.zeros(shape, dtype))
+    for namespace in (weft, np):
+        for out in (np.full(shape, 9, dtype), weft.zeros(shape, dtype=dtype)):
+            assert call(namespace, A, T, out) is out
+            np.testing.assert_allclose(dense(out), expected)
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda w, a: w.concatenate([a, a], dtype=int),
+        lambda w, a: w.stack([a, a], dtype=int),
+        lambda w, a: w.concatenate([a, a], out=np.zeros((6, 3)), dtype=float),
+        lambda w, a: w.concatenate([a, a], out=np.zeros((6, 3), int)),
+        lambda w, a: w.quantile(a, 0.5, axis=0, out=np.zeros(3, int)),
+    ],
+)
+def test_casts_that_are_refused(call):
+    for namespace, operand in ((np, D), (weft, A), (np, A)):
+        with pytest.raises(TypeError):
+            call(namespace, operand)
+
+
+def test_tensors_without_axes_are_vectors_for_put_place_take_and_repeat():
+    for w in (weft, np):
+        a = weft.asarray(np.array(5.0))
+        w.put(a, [0, -1], [7.0, 8.0])
+        assert a.item() == 8
+        w.place(a, np.array([True]), [4.0, 5.0])
+        assert a.item() == 4
+        with pytest.raises(IndexError):
+            w.put(a, [1], [1.0])
+        assert dense(w.take(a, [0, 0], axis=0)).tolist() == dense(w.repeat(a, 2, axis=-1)).tolist() == [4, 4]
+        assert dense(w.take(a, 0, axis=0)) == 4
+        for call in (lambda w=w, a=a: w.take(a, [0], axis=1), lambda w=w, a=a: w.repeat(a, 2, axis=1)):
+            with pytest.raises(np.exceptions.AxisError):
+                call()
+
+
+def test_builders_of_scipy():
+    row, vector = weft.asarray([[1.0, 0, 2]], format="csr"), weft.asarray([0, 3.0, 0], format="coo")
+    assert weft.hstack([vector, row]).todense().tolist() == [[0, 3, 0, 1, 0, 2]]
+    assert weft.hstack([vector, vector]).shape == (6,)
+    for k in (5, -4):
+        with pytest.raises(ValueError, match="no diagonal"):
+            weft.eye_array(3, k=k)
+    assert weft.eye_array(3, 4, k=4).nnz == 0
+    made = weft.random(50, 40, 0.1, "csr", np.float32, 0, lambda n: np.full(n, 2.0))
+    assert (made.format, made.dtype, made.nnz, set(made.data)) == ("csr", np.float32, 200, {2.0})
+    by_name = weft.random((50, 40), density=0.1, format="csr", rng=7)
+    assert weft.array_equal(weft.random((50, 40), 0.1, "csr", None, 7), by_name)
+    with pytest.raises(TypeError, match="each once"):
+        weft.random((3, 3), 0.1, "csr", float, 0, rng=1)
