@@ -374,7 +374,8 @@ PAGES: tuple[Page, ...] = (
                 },
             ),
         ),
-        "A stored entry `(i, j)` is an edge from `i` to `j`, also a stored zero.",
+        "A stored entry `(i, j)` is an edge from `i` to `j`, also a stored zero, unless it is "
+        "[padding](../../explanation/formats.md#padding-is-no-entry).",
     ),
     Page(
         "fft",
@@ -528,8 +529,8 @@ PAGES: tuple[Page, ...] = (
                 members(
                     "Format",
                     """
-                order letters mode_order options is_dense is_canonical is_unique is_structured is_compact canonical
-                permuted reordered level_shape
+                order letters mode_order options is_dense is_canonical is_unique is_structured is_compact is_padded
+                canonical permuted reordered level_shape
             """,
                 ),
             ),

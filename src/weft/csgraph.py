@@ -1,6 +1,7 @@
 """Graph algorithms: the functions of scipy.sparse.csgraph for tensors of any format.
 
-A stored entry ``(i, j)`` is an edge from ``i`` to ``j``. A stored zero is an edge, too, as in SciPy.
+A stored entry ``(i, j)`` is an edge from ``i`` to ``j``. A stored zero is an edge, too, as in SciPy, unless it is
+padding: the zeros in the diagonals, bands and blocks of formats that store these whole, such as dia and bsr.
 
 Examples
 --------

@@ -17,6 +17,7 @@ from weft.execution.conversion_plan import (
     ConversionRequest,
     DataFacts,
     plan_conversion,
+    leaves_out_fill,
     plan_format,
     planned_conversion,
 )
@@ -42,7 +43,8 @@ def facts(format, order=2, entries=MANY, parallel=False):
 
 def plan(source, target, order=2, dtype="float64", **of_data):
     known = facts(target, order, **of_data)
-    return plan_format(type_of(source, order), parse_format(target, order), known, dtype, None, False)
+    have, wanted = type_of(source, order), parse_format(target, order)
+    return plan_format(have, wanted, known, dtype, None, leaves_out_fill(have.format, wanted))
 
 
 def plans(whole):

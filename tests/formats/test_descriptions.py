@@ -85,7 +85,31 @@ On the right is a panel for each level, from the root down, and one for the valu
 - Arrows from `pos` or `begin` lead to the ends of *segments*: row `i` of csr is the segment of `crd` from `pos[i]` to
   `pos[i+1]`. Other arrows lead from a position to the positions below it.
 - A long array is broken into lines. The name before a line is the coordinate above it, or the position of its first
-  element."""
+  element.
+
+## Padding is no entry
+
+`dia`, `skyline`, `banded`, `bsr`, `mode_generic` and `dense` store diagonals, bands, blocks or everything whole. Zeros
+in them, or whatever the fill value is, are padding. They are no entries, since nothing tells them from zeros that
+somebody stored: a conversion to a format that stores each entry with its coordinate leaves them out. So do all that
+goes by way of such a format: `to_coo`, `to_scipy`, text files, and the graph algorithms of `weft.csgraph` and networkx,
+where an entry is an edge. All other formats store entries alone, and keep a zero that was stored. To
+arithmetic, padding is a [stored zero](results.md#fill-values): times infinity it is NaN.
+
+```python
+import numpy as np
+import weft
+
+A = weft.asarray([[5.0, 0, 0], [0, 0, 2], [0, 0, 7]], format="dia")  # two diagonals: 3 + 2 elements
+print(A.nnz, A.tocsr().nnz)
+B = weft.from_coords([[0, 0], [0, 1]], [5.0, 0.0], (2, 2), format="ell")  # a zero that is stored
+print(B.nnz, B.tocsr().nnz)
+```
+
+```text
+5 3
+2 2
+```"""
 
 
 def page():

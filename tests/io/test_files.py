@@ -116,6 +116,16 @@ def test_matrix_market(name, tmp_path):
     np.testing.assert_array_equal(weft.load(tmp_path / name, format="dia").todense(), D)
 
 
+@pytest.mark.parametrize("format", MATRICES)
+@pytest.mark.parametrize("write", [weft.write_mtx, weft.write_tns])
+def test_text_files_hold_no_padding(write, format):
+    """Only dense matrices are written whole, as arrays of Matrix Market."""
+    stream, whole = io.BytesIO(), format.startswith("dense") and write is weft.write_mtx
+    write(stream, weft.asarray(D, format=format))
+    lines = [line for line in stream.getvalue().splitlines() if not line.startswith(b"%")]
+    assert len(lines) - (write is weft.write_mtx) == (D.size if whole else np.count_nonzero(D))
+
+
 def test_matrix_market_streams_and_errors():
     stream = io.BytesIO()
     weft.write_mtx(stream, weft.asarray(D))

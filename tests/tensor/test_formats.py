@@ -119,3 +119,39 @@ def test_arrays_below_coordinates_are_of_entries_alone(format, fill):
     )
     assert A.nnz == entries.nnz < d.size
     assert str(A.format) == str(entries.format)
+
+
+PADDED = ["dia", "skyline", "banded", "bsr", "mode_generic", "sd", "dense", "dense_f"]
+WITH_GAPS = np.array([[5.0, 0, 0, 1], [0, 0, 2, 0], [3, 0, 7, 0], [0, 0, 0, 0], [0, 6, 0, 8]])
+
+
+@pytest.mark.parametrize("fill", [0.0, 1.5, np.nan, -np.inf])
+@pytest.mark.parametrize("target", ["csr", "coo", "dcsc", "ell", "jad", "hicoo", "hash", "dok", "lil"])
+@pytest.mark.parametrize("source", PADDED)
+def test_padding_is_no_entry(source, target, fill):
+    D = np.where(WITH_GAPS == 0, fill, WITH_GAPS)
+    i, j = np.nonzero(WITH_GAPS)
+    A = weft.from_coords([i, j], D[i, j], D.shape, format=source, fill_value=fill)
+    B = A.asformat(target)
+    assert B.nnz == np.count_nonzero(WITH_GAPS)
+    np.testing.assert_array_equal(B.todense(), D)
+    coords, values = A.to_coo()
+    assert (coords.tolist(), values.tolist()) == ([i.tolist(), j.tolist()], D[i, j].tolist())
+
+
+@pytest.mark.parametrize("format", [name for name in weft.formats if name != "hash_vector"])
+def test_padded_formats_are_told_by_a_property(format):
+    assert weft.formats[format](2).is_padded == (format in PADDED)
+    if format in PADDED:
+        return
+    A = weft.from_coords([[0, 2], [1, 0]], [0.0, 4], (3, 3), format=format)  # a zero that is stored
+    assert A.nnz == A.asformat("csr").nnz == len(A.to_coo()[1]) == 2
+
+
+def test_operands_that_are_stored_again_have_the_values_of_their_padding():
+    """A result does not depend on whether loops walk the operand in place: a stored zero times infinity is NaN."""
+    A = weft.asarray(WITH_GAPS[:4], format="dia")
+    B = weft.asarray(np.full((4, 4), np.inf), format="csr")
+    for format in ("csr", "csc", "coo"):
+        found = weft.evaluate("C(i,j) = A(i,j)*B(j,i)", A=A, B=B, format=format).todense()
+        assert np.isnan(found).sum() == A.nnz - np.count_nonzero(WITH_GAPS[:4])

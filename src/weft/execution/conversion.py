@@ -18,7 +18,7 @@ from ..formats import Format, TensorType
 from ..records import replace
 from ..storage import Storage, tensor_type
 from ..storage.fitness import why_unfit
-from .conversion_plan import ConversionPlan, ConversionRequest, DataFacts, plan_conversion, plan_format
+from .conversion_plan import ConversionPlan, ConversionRequest, DataFacts, leaves_out_fill, plan_conversion, plan_format
 from .conversion_steps import Append, ReuseArrays, Step
 from .entry_lists import list_entries
 from .plan_cache import plans
@@ -34,6 +34,7 @@ def convert(
     index_dtype: str | None = None,
     prune: bool = False,
     strict: bool = False,
+    keep_padding: bool = False,
 ) -> Storage:
     """Convert a tensor to another format.
 
@@ -53,6 +54,9 @@ def convert(
     strict : bool
         If true, raise if the format cannot hold the entries. Otherwise such a result gets the format without its
         conditions on the data (``Format.unconditional``).
+    keep_padding : bool
+        If true, padding of sparse formats becomes entries. An operand that is stored again has the values then that it
+        has where loops walk it in place.
 
     Returns
     -------
@@ -67,13 +71,15 @@ def convert(
         The result, or a step on the way to it, does not fit in memory.
     """
     try:
-        plain = dtype is index_dtype is None and not prune
+        plain = dtype is index_dtype is None and not (prune or keep_padding)
         # For types that were converted before, and alone decide the plan, the checks below need not be repeated.
         warm = plans.find(("conversion", storage.type.number, format.number)) if plain else None
         if warm is not None and (warm[1] or storage.vals.size < config.parallel_threshold):
             step: Step = warm[0]
             return step.run(storage)
-        plan = plan_of(storage, format, dtype=dtype, index_dtype=index_dtype, prune=prune, strict=strict)
+        plan = plan_of(
+            storage, format, dtype=dtype, index_dtype=index_dtype, prune=prune, strict=strict, keep_padding=keep_padding
+        )
         if plain:
             _remember(plan, format)
         return _run(plan, storage) if index_dtype else _widened(plan, storage)
@@ -90,12 +96,13 @@ def plan_of(
     index_dtype: str | None = None,
     prune: bool = False,
     strict: bool = False,
+    keep_padding: bool = False,
 ) -> ConversionPlan:
     """Return the steps that :func:`convert` takes.
 
     Parameters
     ----------
-    storage, format, dtype, index_dtype, prune, strict
+    storage, format, dtype, index_dtype, prune, strict, keep_padding
         The parameters of :func:`convert`.
 
     Returns
@@ -104,6 +111,7 @@ def plan_of(
         The plan, for these entries.
     """
     source = storage.type
+    prune = prune or (leaves_out_fill(source.format, format) and (source.format.is_dense or not keep_padding))
     facts = DataFacts.of(format, storage.shape, storage.vals.size)
     plan = plan_format(source, format, facts, dtype or source.dtype, index_dtype, prune)
     if not format.conditions or isinstance(plan.steps[0], ReuseArrays):
@@ -199,13 +207,13 @@ def convert_result(result: Storage, target: TensorType) -> Storage:
 def _why_unfit(storage: Storage, format: Format, prune: bool) -> str | None:
     """Return the reason why a format cannot hold the entries of a tensor; None if it can hold them.
 
-    Entries equal to the fill value are not considered if ``prune`` is true, or if the conversion leaves them out.
+    Entries equal to the fill value are not considered if ``prune`` is true.
     """
     if not format.conditions:
         return None
     entries = list_entries(storage)
     kept = slice(None)
-    if prune or (storage.format.is_dense and not format.is_dense):
+    if prune:
         fill = storage.type.fill
         kept = entries.vals != fill if fill == fill else ~np.isnan(entries.vals)  # NaN is not equal to itself
     reason = why_unfit(format, storage.shape, [crd[kept] for crd in entries.arrays[1:]])

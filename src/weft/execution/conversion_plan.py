@@ -31,7 +31,10 @@ from .hash_growth import hash_insertion_kernel
 from .insertion import InsertionKernel, insertion_kernel
 from .plan_cache import kept
 
-__all__ = ["ConversionPlan", "ConversionRequest", "DataFacts", "plan_conversion", "plan_format", "planned_conversion"]
+__all__ = [
+    "ConversionPlan", "ConversionRequest", "DataFacts", "leaves_out_fill", "plan_conversion", "plan_format",
+    "planned_conversion",
+]  # fmt: skip
 
 
 class DataFacts(NamedTuple):
@@ -196,7 +199,7 @@ def plan_conversion(request: ConversionRequest) -> ConversionPlan:
 
 @kept
 def plan_format(
-    source: TensorType, format: Format, facts: DataFacts, dtype: str, index_dtype: str | None, prune: bool
+    source: TensorType, format: Format, facts: DataFacts, dtype: str, index_dtype: str | None, skip_fill: bool
 ) -> ConversionPlan:
     """Return the steps that convert tensors of a type to a format, if the format can hold their entries.
 
@@ -212,7 +215,7 @@ def plan_format(
         Dtype of the values of the result.
     index_dtype : str or None
         Dtype of the index arrays; None for arrays as narrow as they can be.
-    prune : bool
+    skip_fill : bool
         If true, leave out entries equal to the fill value.
 
     Returns
@@ -221,15 +224,18 @@ def plan_format(
         The plan.
     """
     # Arrays that need not be made again keep their dtypes. A map over whole coordinates has no others.
-    reused = dtype == source.dtype and not prune and why_not_reuse(source.format, format) is None
+    reused = dtype == source.dtype and not skip_fill and why_not_reuse(source.format, format) is None
     if reused and (index_dtype is None or format == source.format.looked_up):
         index_dtypes = source.index_dtypes
     else:
         index_dtypes = (index_dtype or facts.index_dtype,) * len(format.roles)
     target = tensor_type(dtype, format, index_dtypes, source.fill)
-    # A dense source holds mostly fill values, which a sparse result does not store.
-    skip_fill = prune or (source.format.is_dense and not format.is_dense)
     return plan_conversion(ConversionRequest(source, target, facts, skip_fill))
+
+
+def leaves_out_fill(source: Format, target: Format) -> bool:
+    """Return whether a conversion leaves out values equal to the fill value, since they are padding in the source."""
+    return source.is_padded and not (target.is_dense if source.is_dense else target.is_padded)
 
 
 def planned_conversion(
@@ -255,7 +261,7 @@ def planned_conversion(
     """
     facts = DataFacts.of(source, shape, entries)
     type = tensor_type(dtype, source, (facts.index_dtype,) * len(source.roles))
-    return plan_format(type, target, DataFacts.of(target, shape, entries), dtype, None, False)
+    return plan_format(type, target, DataFacts.of(target, shape, entries), dtype, None, leaves_out_fill(source, target))
 
 
 # -- rules: one step ---------------------------------------------------------------------------------------------

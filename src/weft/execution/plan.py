@@ -211,7 +211,9 @@ class Plan:
         if (alternative := self.wanted(storages)) is not None and self._takes_now(alternative):
             return self.taking(alternative).run(storages, out)
         given = tuple(
-            storages[n] if format is None else convert(storages[n], format, index_dtype=_index(storages[n].type))
+            storages[n]
+            if format is None
+            else convert(storages[n], format, index_dtype=_index(storages[n].type), keep_padding=True)
             for n, format in self._sources
         )
         result = self.kernel.run(given, out)

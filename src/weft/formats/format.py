@@ -249,6 +249,22 @@ class Format:
         return not self.is_structured and all(level.compact and level.gapless for level in self.levels)
 
     @cached
+    def is_padded(self) -> bool:
+        """Return whether the last coordinates come in whole intervals: diagonals, bands, blocks, or everything.
+
+        Values in them that equal the fill value are padding. Other formats store each entry with a coordinate of its
+        own, so that such values are entries there.
+
+        Examples
+        --------
+        >>> import weft
+        >>> [name for name in ("csr", "ell", "hash", "dia", "bsr", "dense") if weft.formats[name](2).is_padded]
+        ['dia', 'bsr', 'dense']
+        """
+        own = [level for level in self.levels if level.shown.roles or level.shown.borrows or not level.branchless]
+        return bool(own) and own[-1].iterates_values and not getattr(own[-1], "misses", False)
+
+    @cached
     def is_canonical(self) -> bool:
         """Return whether the levels guarantee sorted coordinates without duplicates.
 

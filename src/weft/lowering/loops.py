@@ -715,9 +715,7 @@ class LoopEmitter:
             return block(*decls, if_(inside, target.append(chain, env.coords, made)))
         # Append only values other than the fill value.
         value = lower_expr(stmt.value, lambda a: owner.read(a, env))
-        fill = owner.types[target.access.tensor].fill
-        # Only NaN differs from itself: if NaN is the fill value, values equal to themselves are appended.
-        differs = ir.Binary("!=", value, owner.value(fill, value.ty)) if fill == fill else ir.Binary("==", value, value)
+        differs = owner.differs(value, owner.types[target.access.tensor].fill)
         return block(*decls, if_(inside, target.append_if(differs, env.coords, made, even=value.ty == "bool")))
 
 

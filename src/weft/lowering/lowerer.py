@@ -280,6 +280,12 @@ class Lowerer:
             return cast(self.fills[fill_name(name)], dtype)
         return lower_value(value, dtype, lambda a: self.read(a, Environment()))
 
+    def differs(self, value: ir.Expr, fill: Any) -> ir.Expr:
+        """Return whether a value is another than the fill value; NaN is the same as NaN."""
+        if fill != fill:  # only NaN differs from itself, and other values are equal to themselves
+            return ir.Binary("==", value, value)
+        return ir.Binary("!=", value, self.value(fill, value.ty))
+
     def scalar(self, w: Workspace) -> ir.Var:
         """Return the variable of a scalar workspace."""
         return ir.Var(self.names[w.name], w.dtype)

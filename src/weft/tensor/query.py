@@ -159,7 +159,7 @@ def _entries_of(storage: Storage) -> Storage:
     """Return a tensor without padding, and with each coordinate stored once."""
     format = storage.format
     if format.is_dense or not _entries_alone(format):
-        return execution.convert(storage, coordinates(len(storage.shape)), prune=True)
+        return execution.convert(storage, coordinates(len(storage.shape)))
     return storage if format.is_unique else execution.convert(storage, format.canonical())
 
 
