@@ -155,14 +155,16 @@ def _playground(argv: list[str]) -> int:
 
 def _info(argv: list[str]) -> int:
     parser = argparse.ArgumentParser("weft info", description="Describe the tensor in a file.")
-    parser.add_argument("file", help="a file whose name ends in .mtx, .tns (or either with .gz) or .npz")
+    parser.add_argument("file", help="a file whose name ends in .mtx, .tns (or either with .gz or .bz2) or .npz")
     options = parser.parse_args(argv)
     A = load(options.file)
     size = prod(A.shape)
     print(f"shape    {' x '.join(map(str, A.shape)) or 'scalar'}")
     print(f"dtype    {A.dtype}, fill value {A.fill_value}")
     print(f"format   {A.format}: {A.layout.remapping}, levels {', '.join(map(str, A.layout.levels))}")
-    print(f"entries  {A.nnz} of {size}" + (f", {A.nnz / size:.3g}" if size else ""))
+    count = A.asformat("coo").nnz if A.layout.is_padded else A.nnz
+    padding = f"; {A.nnz} are stored with padding" if A.nnz > count else ""
+    print(f"entries  {count} of {size}" + (f", {count / size:.3g}" if size else "") + padding)
     print(f"bytes    {A.nbytes}, dense {size * A.dtype.itemsize}")
     if A.ndim == 2 and A.shape[0]:
         lengths = np.diff(storage_of(A.asformat("csr")).arrays[0])
@@ -175,7 +177,7 @@ def _convert(argv: list[str]) -> int:
         "weft convert", description="Write the tensor in a file to another file, or show how formats are converted."
     )
     files = parser.add_argument_group("files")
-    files.add_argument("source", nargs="?", help="what to read: .mtx, .tns (or either with .gz) or .npz")
+    files.add_argument("source", nargs="?", help="what to read: .mtx, .tns (or either with .gz or .bz2) or .npz")
     files.add_argument("target", nargs="?", help="what to write")
     files.add_argument("--format", help="the format to store it in, where the kind of file keeps formats (npz)")
     formats = parser.add_argument_group("formats")

@@ -16,8 +16,8 @@ from weft.execution.conversion_plan import (
     ConversionPlan,
     ConversionRequest,
     DataFacts,
-    plan_conversion,
     leaves_out_fill,
+    plan_conversion,
     plan_format,
     planned_conversion,
 )

@@ -25,7 +25,9 @@ def test_it_is_a_string():
     assert f"{A.format:>5}|{A.format.upper()}" == "  csr|CSR"
     assert json.dumps({A.format: A.format}) == '{"csr": "csr"}'
     assert pickle.loads(pickle.dumps(A.format)) == copy.deepcopy(A.format) == "csr"
-    assert pickle.loads(pickle.dumps(A.format)).layout == A.layout
+    blocks = weft.ones((6, 6), format="bsr").asformat("bsr", blocksize=(3, 2)).format
+    for name in (blocks, pickle.loads(pickle.dumps(blocks)), copy.deepcopy(blocks)):
+        assert (name, name.layout) == ("bsr", weft.formats["bsr"](2, blocksize=(3, 2)))
     assert A.format != "csc"
     assert A.layout == Format("(i,j) -> (i,j)", [Dense(), Compressed()])
 

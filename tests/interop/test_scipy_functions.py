@@ -98,6 +98,39 @@ def test_every_function_of_linalg(format):
             same(found, wanted)
 
 
+def test_factors_are_tensors():
+    S = MATRICES["csc"]
+    for factors, wanted in ((weft.linalg.splu(weft.asarray(S)), sla.splu(S)), (weft.linalg.spilu(S), sla.spilu(S))):
+        same((factors.L, factors.U), (wanted.L, wanted.U))
+        assert (factors.shape, factors.nnz, factors.perm_r.tolist()) == (
+            wanted.shape,
+            wanted.nnz,
+            wanted.perm_r.tolist(),
+        )
+        same(factors.solve(weft.asarray(few, format="csr")), wanted.solve(few))
+        same(factors.solve(b, "T"), wanted.solve(b, trans="T"))
+        assert {"L", "U", "solve", "perm_c"} <= {*dir(factors)}
+        with pytest.raises(AttributeError, match="no attribute 'sove'"):
+            factors.sove  # noqa: B018
+
+
+@pytest.mark.parametrize("n", [1, 2, 3, 7, 12])
+@pytest.mark.parametrize("format", ["dia", "csr", "coo", "ell"])
+@pytest.mark.filterwarnings("ignore:k >= N:RuntimeWarning", "ignore:The problem size:UserWarning")
+def test_all_eigenvalues_of_small_matrices(format, n):
+    """SciPy takes small matrices densely, and refuses sparse ones that it does not make dense itself."""
+    S = sp.diags_array([-1.0, 2.5, -1.0], offsets=[-1, 0, 1], shape=(n, n))
+    A, wanted = weft.asarray(S).asformat(format), np.linalg.eigvalsh(S.toarray())
+    for k in {1, n // 2 or 1, n}:
+        X = np.eye(n)[:, :k] + 0.1
+        np.testing.assert_allclose(weft.linalg.lobpcg(A, X, largest=True, maxiter=500)[0], wanted[::-1][:k], rtol=1e-5)
+        found = np.sort(weft.linalg.eigsh(A, k=k, which="LA", return_eigenvectors=False))
+        np.testing.assert_allclose(found, wanted[-k:], rtol=1e-9)
+        if k >= n - 1:
+            np.testing.assert_allclose(np.sort(weft.linalg.eigs(A, k)[0].real), wanted, rtol=1e-9)
+            np.testing.assert_allclose(np.sort(weft.linalg.eigsh(A, n, sigma=0)[0]), wanted, rtol=1e-9)
+
+
 def test_the_table_has_what_scipy_has():
     elsewhere = {"norm", "matrix_power"}  # weft's own
     modules = {"dsolve", "eigen", "interface", "isolve", "matfuncs"}  # SciPy's old names of places

@@ -49,7 +49,7 @@ FormatLike: TypeAlias = "str | Format"
 
 
 class FormatName(str):
-    """The name of a tensor's format, as a string that keeps the format itself.
+    """The name of a tensor's format, as a string that keeps the format itself, for formats that the name does not tell.
 
     A function that takes a format uses ``layout`` if it gets such a name, so that options are not lost.
 
@@ -461,7 +461,7 @@ def name_of(format: Format) -> str:
 
 
 @lru_cache(maxsize=1024)
-def shown_name(format: Format, asked: str | None = None) -> FormatName:
+def shown_name(format: Format, asked: str | None = None) -> str:
     """Return the name of a tensor's format as users see it.
 
     Parameters
@@ -473,8 +473,9 @@ def shown_name(format: Format, asked: str | None = None) -> FormatName:
 
     Returns
     -------
-    FormatName
-        The name. The name of a coordinate list has no mode order, since its entries may be in any order.
+    str
+        The name, a ``FormatName`` if it does not tell the format. The name of a coordinate list has no mode order,
+        since its entries may be in any order.
 
     Examples
     --------
@@ -483,11 +484,21 @@ def shown_name(format: Format, asked: str | None = None) -> FormatName:
     ('dcsr', 'csf', 'coo')
     """
     if asked is not None and is_named(asked, format):
-        return FormatName(asked, format)
+        return _telling(asked, format)
     name = name_of(format)
     # A format whose levels form one chain stores whole tuples, so it is a coordinate list.
     listed = len(format.level_groups) == 1 and not format.is_structured
-    return FormatName(name.partition(":")[0] if listed and "," in name else name, format)
+    return _telling(name.partition(":")[0] if listed and "," in name else name, format)
+
+
+def _telling(name: str, format: Format) -> str:
+    """Return the name of a format if it tells the format, else a ``FormatName``."""
+    try:
+        told = _parsed(name, format.order)
+    except FormatError:  # letters of levels that have none
+        told = None
+    # NumPy's functions for tests take no other class than str for a string.
+    return name if told == format else FormatName(name, format)
 
 
 def _stored(format: Format) -> Format:

@@ -25,12 +25,15 @@ from .wrapped_examples import with_example
 
 __all__ = ["CSGRAPH", "LINALG", "Hand", "taking_tensors"]
 
-Hand: TypeAlias = Literal["csr", "csc", "csr or csc", "operator", "operator unless sigma", "as it is"]
+Hand: TypeAlias = Literal[
+    "csr", "csc", "csr or csc", "operator", "operator unless sigma", "operator of few", "as it is"
+]
 """Formats in which functions take matrices.
 
 ``"operator"`` is for functions that need products alone: weft computes these in the format of the tensor.
-``"operator unless sigma"`` is for functions that factorize a matrix if ``sigma`` is given. ``"as it is"`` is for
-classes and exceptions.
+``"operator of few"`` is for functions that compute some eigenvalues, and solve densely if these are many;
+``"operator unless sigma"`` for those that also factorize a matrix if ``sigma`` is given. ``"as it is"`` is for classes
+and exceptions.
 """
 
 LINALG: Mapping[str, Hand] = {
@@ -44,12 +47,13 @@ LINALG: Mapping[str, Hand] = {
     ),
     **dict.fromkeys(
         (
-            "aslinearoperator", "bicg", "bicgstab", "cg", "cgs", "gcrotmk", "gmres", "lgmres", "lobpcg", "lsmr", "lsqr",
-            "minres", "qmr", "svds", "tfqmr",
+            "aslinearoperator", "bicg", "bicgstab", "cg", "cgs", "gcrotmk", "gmres", "lgmres", "lsmr", "lsqr", "minres",
+            "qmr", "svds", "tfqmr",
         ),
         "operator",
     ),
     **dict.fromkeys(("eigs", "eigsh"), "operator unless sigma"),
+    "lobpcg": "operator of few",
     **dict.fromkeys(
         (
             "ArpackError", "ArpackNoConvergence", "LaplacianNd", "LinearOperator", "MatrixRankWarning", "SuperLU",
@@ -97,14 +101,14 @@ def taking_tensors(module: str, name: str, hand: Hand) -> Any:
     function = getattr(import_module(module), name)
     if hand == "as it is":
         return function
-    # Only the signature tells if an argument that is given by position is sigma.
-    bind = inspect.signature(function).bind if hand == "operator unless sigma" else None
+    # Only the signature tells which argument is given by position.
+    bind = inspect.signature(function).bind if hand in ("operator unless sigma", "operator of few") else None
 
     @wraps(function)
     def run(*args: Any, **kwargs: Any) -> Any:
         how: str = hand
         if bind is not None:
-            how = "operator" if bind(*args, **kwargs).arguments.get("sigma") is None else "csc"
+            how = _of_eigenvalues(bind(*args, **kwargs))
         given = [_handed(x, name, how) for x in args]
         return change_values(function(*given, **{key: _handed(x, name, how) for key, x in kwargs.items()}), _as_tensor)
 
@@ -113,12 +117,30 @@ def taking_tensors(module: str, name: str, hand: Hand) -> Any:
     return run
 
 
+_SMALL = "and as arrays if a fifth of the eigenvalues or more are asked for, which SciPy may then compute densely"
+
+
+def _of_eigenvalues(bound: inspect.BoundArguments) -> str:
+    """Return how a function of eigenvalues takes its matrices, by its arguments.
+
+    SciPy solves densely if a fifth of the eigenvalues or more are asked for (``lobpcg``), or nearly all (``eigs`` and
+    ``eigsh``). The array is then no larger than five times the eigenvectors.
+    """
+    bound.apply_defaults()
+    given = bound.arguments
+    size, count = np.shape(given["A"])[:1], np.shape(given["X"])[1:2] if "X" in given else (given["k"],)
+    if size and count and isinstance(count[0], int | np.integer) and size[0] <= 5 * count[0]:
+        return "dense"
+    return "operator" if given.get("sigma") is None else "csc"
+
+
 def _docstring(module: str, name: str, function: Callable[..., Any], hand: Hand) -> str:
     summary = (inspect.getdoc(function) or "").partition("\n\n")[0]
     summary = re.sub(r"(\s+from)?(,?\s*\[\d+\]_)+", "", summary)  # SciPy's list of literature is not copied
     matrices = {
         "operator": "Tensors of any format are used as they are: weft multiplies with them.",
-        "operator unless sigma": "Tensors are used as they are, or with ``sigma`` as csc.",
+        "operator of few": f"Tensors are used as they are, {_SMALL}.",
+        "operator unless sigma": f"Tensors are used as they are, or with ``sigma`` as csc, {_SMALL}.",
     }.get(hand, f"Tensors of any format are handed over as {hand}, without a copy where they are stored so.")
     text = (
         f"{summary}\n\nThis is :func:`{module}.{name}`, which has the parameters and the results. {matrices} "
@@ -140,7 +162,7 @@ def _handed(x: Any, name: str, hand: str) -> Any:
     if not isinstance(x, SparseTensor):
         return x
     storage = storage_of(x)
-    if storage.format.is_dense or len(storage.shape) < 2:
+    if storage.format.is_dense or len(storage.shape) < 2 or (hand == "dense" and len(storage.shape) == 2):
         return x.todense()
     if len(storage.shape) > 2:
         raise ShapeError(f"{name} takes matrices and vectors, not {x!r}")
@@ -162,9 +184,72 @@ def _narrowed(matrix: Any, storage: Storage) -> Any:
     return type(matrix)(narrow, shape=storage.shape)
 
 
+class Factors:
+    """Factors of a sparse matrix: what SciPy's ``SuperLU`` has, with tensors for its matrices.
+
+    Parameters
+    ----------
+    factors : scipy.sparse.linalg.SuperLU
+        SciPy's object.
+
+    Examples
+    --------
+    >>> import weft
+    >>> factors = weft.linalg.splu(weft.asarray([[4.0, 0.0], [1.0, 2.0]], format="csc"))
+    >>> factors.U
+    <SparseTensor: shape=(2, 2), dtype=float64, format=csc, nnz=2, fill_value=0>
+    """
+
+    def __init__(self, factors: Any) -> None:
+        self._factors = factors
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("_"):
+            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+        return _as_tensor(getattr(self._factors, name))
+
+    def __dir__(self) -> list[str]:
+        return dir(self._factors)
+
+    def __repr__(self) -> str:
+        """Return the shape and the number of entries.
+
+        Examples
+        --------
+        >>> import weft
+        >>> weft.linalg.splu(weft.eye(3, format="csc"))
+        <factors of a matrix: shape=(3, 3), nnz=6>
+        """
+        return f"<factors of a matrix: shape={self._factors.shape}, nnz={self._factors.nnz}>"
+
+    def solve(self, rhs: Any, trans: str = "N") -> np.ndarray[Any, Any]:
+        """Solve a system with the matrix, for one right side or for several.
+
+        Parameters
+        ----------
+        rhs : array_like
+            A vector, or a matrix with a right side in each column.
+        trans : {"N", "T", "H"}
+            The system: with the matrix itself, its transpose, or its conjugate transpose.
+
+        Examples
+        --------
+        >>> import weft
+        >>> weft.linalg.splu(2 * weft.eye(2, format="csc")).solve(weft.asarray([2.0, 4.0]))
+        array([1., 2.])
+        """
+        found: np.ndarray[Any, Any] = self._factors.solve(
+            rhs.todense() if isinstance(rhs, SparseTensor) else rhs, trans
+        )
+        return found
+
+
 def _as_tensor(found: Any) -> Any:
     """Convert a sparse array to a tensor, and return anything else as it is."""
     from scipy.sparse import issparse
+    from scipy.sparse.linalg import SuperLU
 
+    if isinstance(found, SuperLU):
+        return Factors(found)
     storage = foreign_tensors.read(found) if issparse(found) else None
     return found if storage is None else SparseTensor(storage)

@@ -14,7 +14,8 @@ from ..dtypes import INDEX_DTYPES, as_values, index_dtype, name_of, value_dtype
 from ..errors import DTypeError, ShapeError, StorageError
 from ..formats import FormatLike, parse_format
 from ..operations import foreign_tensors
-from ..operations.operands import as_operand, is_scalar, storage_of
+from ..operations.foreign_objects import holds_tensors, sparse_columns, why_no_array
+from ..operations.operands import Operand, as_operand, is_scalar, storage_of
 from ..storage import Storage, checked_shape, coordinate_storage, fill_of, tensor_type
 from ..tracebacks import ends_at_caller
 from .devices import require_cpu
@@ -43,7 +44,8 @@ def asarray(
     Parameters
     ----------
     obj : array_like
-        An ndarray, nested list, scipy.sparse array or matrix, ``sparse`` array, or tensor.
+        An ndarray, nested list, scipy.sparse array or matrix, ``sparse`` array, or tensor. A DataFrame of pandas is an
+        array, or csc if all its columns are sparse and have one fill value.
     format : str or Format, optional
         The format of the result. By default the format of ``obj``; ``dense`` for ndarrays.
     dtype : dtype, optional
@@ -66,7 +68,7 @@ def asarray(
     Raises
     ------
     DTypeError
-        For dtypes that weft does not compute with.
+        For dtypes that weft does not compute with, and for objects that are no arrays; the message says what to call.
     StorageError
         When ``fill_value`` differs from the fill value of ``obj``.
     ValueError
@@ -88,12 +90,7 @@ def asarray(
         source, known = storage_of(obj), True
     else:
         # Lists with a given dtype are left to as_values below, which converts each number directly to this dtype.
-        found = as_operand(obj) if wanted is None or hasattr(obj, "dtype") else None
-        if found is None:
-            array = np.asarray(obj)
-            value_dtype(array.dtype)
-            found = as_operand(array if wanted is None else as_values(obj, wanted))
-            assert found is not None
+        found = _operand(obj, wanted)
         source, known = found.storage, type(obj).__module__.partition(".")[0] not in ("scipy", "numpy", "builtins")
     storage = source
     if fill_value is not None:
@@ -119,6 +116,37 @@ def asarray(
     if not _shares(storage, obj) and storage.vals.size:
         raise ValueError(f"asarray(copy=False) of a {type(obj).__name__} to {SparseTensor(storage)!r} needs a copy")
     return called(storage, format)
+
+
+def _operand(obj: Any, dtype: np.dtype[Any] | None) -> Operand:
+    """Return storage of anything array-like.
+
+    Raises
+    ------
+    DTypeError
+        For other objects; the message says what to call.
+    """
+    try:
+        found = as_operand(obj) if dtype is None or hasattr(obj, "dtype") else None
+        if found is not None:
+            return found
+        if (reason := why_no_array(obj)) is not None:
+            raise DTypeError(reason)
+        if (columns := sparse_columns(obj)) is not None:
+            return Operand(columns, False)
+        array = np.asarray(obj)
+        if array.dtype == object and not array.ndim:
+            raise DTypeError(f"{type(obj).__name__} is no array; weft.asarray takes tensors, arrays, lists and numbers")
+        value_dtype(array.dtype)
+        found = as_operand(array if dtype is None else as_values(obj, dtype))
+        assert found is not None
+        return found
+    except (TypeError, ValueError):
+        if isinstance(obj, list | tuple) and holds_tensors(obj):
+            kind = type(obj).__name__
+            reason = f"a {kind} of sparse arrays is no array; join them with weft.stack, weft.concat or weft.block"
+            raise DTypeError(reason) from None
+        raise
 
 
 def _fill(dtype: np.dtype[Any], fill_value: Any) -> Any:

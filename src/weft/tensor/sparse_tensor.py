@@ -13,7 +13,7 @@ from .. import execution
 from ..dtypes import checked_index_dtype, value_dtype
 from ..dtypes import index_dtype as smallest_index_dtype
 from ..errors import ShapeError, WeftError
-from ..formats import Format, FormatLike, FormatName, FormatOptions, check_keywords, shown_name
+from ..formats import Format, FormatLike, FormatOptions, check_keywords, shown_name
 from ..operations import foreign_tensors
 from ..operations.assignment import PendingWrites
 from ..operations.canonical import canonical, count_explicit_fill, drop_explicit_fill
@@ -155,7 +155,7 @@ class SparseTensor(Dispatch, LazyMethods):
         return self._storage.dtype.itemsize
 
     @property
-    def format(self) -> FormatName:
+    def format(self) -> str:
         """Name of the format, a string as in scipy.sparse.
 
         A tensor that was made with the name of a format keeps this name. A function that is given ``A.format`` as a

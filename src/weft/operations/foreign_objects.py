@@ -1,0 +1,81 @@
+"""Objects of other packages that are no tensors: tables of sparse columns, and what to call for objects of other kinds.
+
+Objects are told by what they can do, so that no package is imported.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Set
+from typing import Any
+
+import numpy as np
+
+from ..dtypes import index_dtype, name_of, value_dtype
+from ..formats import parse_format
+from ..storage import Storage, fill_of, tensor_type
+from . import foreign_tensors
+from .operands import StorageHolder
+
+__all__ = ["holds_tensors", "sparse_columns", "why_no_array"]
+
+
+def sparse_columns(frame: Any) -> Storage | None:
+    """Return the columns of a DataFrame as csc; None for anything else, and unless all columns are sparse and alike.
+
+    Parameters
+    ----------
+    frame : object
+        Any object.
+    """
+    if getattr(frame, "ndim", 0) != 2 or not hasattr(frame, "iloc") or not hasattr(frame, "sparse"):
+        return None
+    columns = [frame.iloc[:, k].array for k in range(frame.shape[1])]
+    fills = np.array([column.fill_value for column in columns])
+    if not columns or not ((fills == fills[0]) | ((fills != fills) & (fills[0] != fills[0]))).all():
+        return None
+    places = [column.sp_index.to_int_index().indices for column in columns]
+    vals = np.concatenate([column.sp_values for column in columns])
+    dtype = value_dtype(vals.dtype)
+    pos = np.cumsum([0, *map(len, places)])
+    name = index_dtype(max(int(pos[-1]), *frame.shape)).name
+    type = tensor_type(name_of(dtype), parse_format("csc", 2), (name, name), fill_of(dtype, fills[0]))
+    return Storage(frame.shape, type, (pos.astype(name), np.concatenate(places).astype(name)), vals.astype(dtype))
+
+
+def why_no_array(obj: Any) -> str | None:
+    """Return the words of an error that say what an object is and what to call; None if NumPy may make an array of it.
+
+    Parameters
+    ----------
+    obj : object
+        An object that is neither an ndarray nor a tensor.
+    """
+    kind = type(obj).__name__
+    if hasattr(obj, "adjacency") and hasattr(obj, "number_of_edges"):
+        return f"{kind} is a graph; take its matrix, weft.asarray(networkx.to_scipy_sparse_array(graph))"
+    if getattr(getattr(obj, "index", None), "nlevels", 1) > 1 and getattr(obj, "ndim", 0) == 1:
+        coords = "weft.from_coords(x.index.codes, x.to_numpy(), x.index.levshape)"
+        return f"{kind} with an index of {obj.index.nlevels} levels is a table of coordinates; take {coords}"
+    if hasattr(obj, "to_memory"):
+        return f"{kind} is not in memory; read it, weft.asarray(x.to_memory())"
+    if hasattr(obj, "to_pandas") and hasattr(obj, "column_names"):
+        return f"{kind} is a table; take its columns as an array, weft.asarray(table.to_pandas())"
+    if isinstance(obj, Mapping):
+        return f"{kind} is no array; with coordinates as keys, weft.from_coords(zip(*x), list(x.values())) takes it"
+    if isinstance(obj, Set | Iterator) or (isinstance(obj, Iterable) and not hasattr(obj, "__getitem__")):
+        return None if hasattr(obj, "__array__") else f"{kind} has no order or length; make a list, weft.asarray([*x])"
+    return None
+
+
+def holds_tensors(obj: Any) -> bool:
+    """Return whether a list, or a list in it, holds tensors or sparse arrays of other packages.
+
+    Parameters
+    ----------
+    obj : list or tuple
+        The list.
+    """
+    first = obj
+    while isinstance(first, list | tuple) and first:
+        first = first[0]
+    return isinstance(first, StorageHolder) or foreign_tensors.is_read(type(first))
