@@ -129,3 +129,14 @@ def test_every_function_is_called():
         n for kind, names in STANDARD.items() if kind not in ("linalg", "fft", "inspection") for n in names.split()
     }
     assert {n for n in names if not isinstance(getattr(weft, n), type)} == {n for n in CALLS if "." not in n}
+
+
+@pytest.mark.parametrize(("dtype", "wanted"), [("float32", "complex64"), ("float64", "complex128")])
+def test_eigenvalues_are_complex_whatever_they_are(dtype, wanted):
+    dense = np.array([[2, 1], [1, 3]], dtype)
+    found = weft.array_api.linalg.eig(weft.asarray(dense))
+    assert found.eigenvalues.dtype == found.eigenvectors.dtype == wanted
+    alone = weft.array_api.linalg.eigvals(weft.asarray(dense))
+    assert alone.dtype == wanted
+    np.testing.assert_allclose(alone.todense(), np.linalg.eigvals(dense))
+    assert weft.linalg.eigvals(weft.asarray(dense)).dtype == dtype

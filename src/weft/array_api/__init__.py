@@ -1,7 +1,8 @@
 """Namespace of the array API standard (2025.12): the result of ``A.__array_namespace__()``.
 
-The namespace has every name of ``weft``. There is one difference: results without axes are tensors, as the standard
-requires. In ``weft`` such results are NumPy scalars, which belong to NumPy's namespace.
+The namespace has every name of ``weft``. There are two differences, which the standard requires: results without axes
+are tensors, where those of ``weft`` are NumPy scalars; and eigenvalues of ``linalg.eig`` and ``eigvals`` are complex,
+where NumPy's are real if no imaginary part is left.
 
 Examples
 --------
@@ -27,6 +28,8 @@ from ..tensor import SparseTensor
 from ..tensor.results import change_values
 
 _MODULES = ("fft", "linalg")
+_COMPLEX = ("eig", "eigvals")
+"""Functions of ``linalg`` whose results are complex, whatever their values are."""
 
 
 def __getattr__(name: str) -> Any:
@@ -50,7 +53,7 @@ class _Part(ModuleType):
         self._module = module
 
     def __getattr__(self, name: str) -> Any:
-        made = _giving_tensors(getattr(self._module, name))
+        made = _giving_tensors(getattr(self._module, name), _as_complex if name in _COMPLEX else _as_tensor)
         setattr(self, name, made)
         return made
 
@@ -58,7 +61,7 @@ class _Part(ModuleType):
         return dir(self._module)
 
 
-def _giving_tensors(found: Any) -> Any:
+def _giving_tensors(found: Any, change: Callable[[Any], Any] | None = None) -> Any:
     """Return a function wrapped to return tensors in place of NumPy scalars; return any other object unchanged."""
     if isinstance(found, (type, ModuleType)) or not callable(found):
         return found
@@ -66,10 +69,16 @@ def _giving_tensors(found: Any) -> Any:
 
     @wraps(function)
     def run(*args: Any, **kwargs: Any) -> Any:
-        return change_values(function(*args, **kwargs), _as_tensor)
+        return change_values(function(*args, **kwargs), change or _as_tensor)
 
     return run
 
 
 def _as_tensor(found: Any) -> Any:
     return SparseTensor(Storage.dense(np.asarray(found))) if isinstance(found, np.generic) else found
+
+
+def _as_complex(found: Any) -> Any:
+    """Return a result as a tensor of complex numbers."""
+    tensor = _as_tensor(found)
+    return tensor.astype(np.result_type(tensor.dtype, np.complex64)) if isinstance(tensor, SparseTensor) else tensor
