@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import functools
 import itertools
 import warnings
 
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from tests.grid.batch import together
 
 import weft
 from weft.errors import DTypeError, ShapeError
@@ -94,14 +96,56 @@ def test_fill_values_of_other_dtypes(dtype, fill):
             agree(getattr(weft, name)(A, axis=axis), getattr(x, name)(axis=axis))
 
 
+ONE_AXIS = {
+    **{name: functools.partial(getattr(weft, name), axis=1) for name in [*NAMES, *NANS, "argmax", "argmin", "median"]},
+    "count_nonzero": functools.partial(weft.count_nonzero, axis=0),
+    "ptp": functools.partial(weft.ptp, axis=0),
+    "einsum": lambda A: weft.einsum("ij->i", A),
+    "columns": lambda A: weft.einsum("ij->j", A),
+    "max in notation": lambda A: weft.evaluate("y(i) = max(j, A(i,j))", A=A),
+    "of an expression": lambda A: weft.evaluate("y(j) = 1 - sum(i, abs(A(i,j)))/2", A=A),
+    "of a product": lambda A: weft.evaluate("y(i) = A(i,j)*B(i,j)", A=A, B=A.asformat("coo")),
+    "scaled": lambda A: weft.evaluate("y(i) = A(i,j)*d(i)", A=A, d=weft.asarray(np.arange(4.0))),
+    "norm": lambda A: weft.linalg.norm(A, axis=0),
+    "ufunc": lambda A: np.add.reduce(A),
+}
+
+
+@pytest.mark.parametrize("name", ONE_AXIS)
+def test_a_reduction_to_one_axis_is_dense(name):
+    """Whether np.asarray takes a result does not depend on the format of the operand."""
+    a = np.array([[0, 2.0, 0], [0, 0, 0], [3, 0, 4], [0, 1, 1]])
+
+    def compute(format):
+        found = ONE_AXIS[name](weft.asarray(a, format=format))
+        assert found.layout.is_dense
+        np.testing.assert_allclose(np.asarray(found), np.asarray(ONE_AXIS[name](weft.asarray(a))))
+
+    formats = "csr csc coo dok lil hash dia bsr ell hyb jad csb hicoo skyline banded mode_generic gcxs dcsr dcsc csf"
+    together(formats.split(), compute)
+
+
+def test_an_axis_too_long_for_an_array_stays_sparse():
+    """It is the shape of the result that decides, neither the number of entries nor the other axes."""
+    A = weft.from_coords([[1, 1, 2**27], [0, 2**27, 3]], [1.0, 2, 3], (2**28, 2**28), format="coo")
+    for result in (A.sum(axis=1), weft.einsum("ij->i", A), A.max(axis=0)):
+        assert result.nnz <= 3
+    narrow = weft.from_coords([[1, 1], [0, 2**27]], [1.0, 2], (3, 2**28), format="coo")
+    for result in (narrow.sum(axis=1), weft.einsum("ij->i", narrow)):
+        assert result.layout.is_dense
+        np.testing.assert_array_equal(np.asarray(result), [0, 3, 0])
+    long = weft.from_coords([[1, 2**20 - 1], [0, 2]], [1.0, 2], (2**20, 3), format="coo")
+    assert long.sum(axis=1).layout.is_dense  # however few entries there are
+
+
 def test_work_and_memory_are_those_of_the_stored_entries():
-    n = 10**6
+    n = 10**8  # no result is an array
     A = weft.from_coords([[0, 5, n - 1], [1, 2, n - 1]], [2.0, 3.0, 4.0], shape=(n, n), fill_value=1.0)
     total = A.sum(axis=1)
     assert total.nnz == 3
     assert total.fill_value == n
     np.testing.assert_array_equal(total.to_coo()[1], [n + 1, n + 2, n + 3])
-    assert A.sum() == float(n) * n + 6
+    assert A.sum() == pytest.approx(float(n) * n + 6)
     assert A.max(axis=0).nnz == 3
     assert (A.min(), A.max()) == (1.0, 4.0)
     assert A.var(axis=1).nnz == 3

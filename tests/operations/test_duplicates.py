@@ -56,7 +56,7 @@ OPERATIONS = {
     "times itself": lambda A: A @ A.T,
     "times a number": lambda A: A * 0.5,
     "divided": lambda A: A / 2,
-    "times infinity": lambda A: A * np.inf,
+    "times infinity": lambda A: (A * np.inf)[ROWS, COLUMNS],  # where something is stored
     "sum": lambda A: A.sum(),
     "sum of rows": lambda A: A.sum(axis=1),
     "sum in float64": lambda A: A.sum(axis=0, dtype=np.complex128),

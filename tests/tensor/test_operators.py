@@ -155,6 +155,8 @@ def test_scalars(op, scalar, dtype):
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")
                 expected = f(left, right)
+                if op == "*" and not np.isfinite(scalar):  # what is missing decides a product
+                    expected = np.where(x == 0, np.zeros_like(expected), expected)
         except TypeError:
             with pytest.raises(TypeError):
                 f(mine, theirs)
@@ -407,3 +409,42 @@ def test_comparisons_with_integers_beyond_64_bits(dtype, number):
             assert np.array_equal(found.todense(), op(dense, number)), op
         assert np.array_equal(op(number, tensor).todense(), op(number, dense)), op
     assert np.array_equal(np.less(tensor, number).todense(), dense < number)
+
+
+def in_every_spelling(a, s):
+    """A vector times a number, in every way in which that can be written."""
+    yield from (a * s, s * a, a * np.float64(s), a * np.array(s), a * np.array([s]), a * np.array([[s]]))
+    yield from (a * weft.asarray(np.array(s)), a * weft.asarray([s], format="coo"), a * weft.asarray([[s]]))
+    yield from (a * np.full(a.shape, s), np.multiply(a, s), np.multiply(np.array([s]), a), a.multiply(s))
+    yield from (np.multiply(a, s, dtype=float), np.multiply.outer(a, s), weft.dot(a, s), weft.kron(a, np.array([s])))
+    yield from (weft.einsum("i,->i", a, s), weft.einsum("i,j->i", a, np.array([s])), weft.tensordot(a, s, axes=0))
+    yield weft.evaluate("y(i) = a(i)*s", a=a, s=s)
+    yield weft.evaluate("y(i) = s(j)*a(i)", a=a, s=np.array([s]))
+    yield a.copy().__imul__(s)
+
+
+@pytest.mark.parametrize("format", ["coo", "s", "hash_vector", "dok"])
+@pytest.mark.parametrize("s", [np.inf, -np.inf, np.nan, -1.0, 0.0])
+def test_missing_times_anything_is_missing_in_every_spelling(format, s):
+    """As beside a vector, whose values no product looks at, beside a number and arrays of one element, too."""
+    a = weft.from_coords([[1, 2]], [2.0, 0.0], (4,), format=format)
+    with np.errstate(all="ignore"):
+        expected = np.array([0, 2.0 * s, 0.0 * s, 0])  # a stored zero does not decide
+    for n, found in enumerate(in_every_spelling(a, s)):
+        np.testing.assert_array_equal(np.ravel(found.todense()), expected, err_msg=f"spelling {n}")
+        assert found.fill_value == 0, n
+
+
+@pytest.mark.parametrize("op", ["divide", "power", "floor_divide", "remainder", "add", "minimum", "greater"])
+def test_an_array_of_one_element_is_a_number(op):
+    """The operand keeps its structure, and the fill value is the operator's result for its own."""
+    function = getattr(np, op)
+    with np.errstate(all="ignore"):
+        for s in (0.0, 2.0, np.inf, np.nan):
+            a = weft.from_coords([[1]], [2.0], (3,), format="coo")
+            for b in (s, np.float64(s), np.array(s), np.array([s]), np.array([[s]]), weft.asarray([[[s]]])):
+                expected = function(a.todense(), np.asarray(b.todense() if isinstance(b, weft.SparseTensor) else b))
+                found = function(a, b)
+                assert found.shape == expected.shape
+                np.testing.assert_array_equal(found.todense(), expected)
+                np.testing.assert_array_equal(found.fill_value, function(0.0, s))

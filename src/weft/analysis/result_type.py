@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from ..formats import Compressed, Dense, Format, TensorType
-from ..index_notation import dtype_promotion
+from ..index_notation import dtype_promotion, free_variables
 from ..index_notation.nodes import Access, Apply, Assignment, Expr, Reduce
 from ..remapping import Remapping
 from ..remapping.nodes import axes_of
@@ -74,7 +74,7 @@ def result_format(
     types : mapping
         Types of the operands.
     wide : bool
-        True if dimensions are too large for dense levels.
+        True if an axis of the result is too long for an array.
     part : bool
         True if the result is a part of a larger expression. A part has dense levels only over variables of which all
         coordinates are visited. The loops that read the part thus visit the same coordinates as loops that compute it.
@@ -100,7 +100,8 @@ def result_format(
         order = tuple(v for v in dict.fromkeys(level_variables(lead, types[lead.tensor].format)) if v in indices)
     else:
         order = (*outermost, *(v for v in indices if v not in outermost))
-    full = {v: _dense_level(value, v, types) is not False for v in order}
+    reduced = len(indices) == 1 and not (wide or part)
+    full = {v: _dense_level(value, v, types, reduced) is not False for v in order}
     if arrays and not (wide or part):
         full[order[0]] = True
     for v in order[1:]:
@@ -257,11 +258,20 @@ def _linked(sparse: Sequence[Access], v: str) -> bool:
     return any(v in access.indices for access in sparse[1:]) and v not in sparse[0].indices
 
 
-def _dense_level(expr: Expr, v: str, types: Mapping[str, TensorType]) -> bool | None:
+def _is_array(expr: Reduce, v: str, types: Mapping[str, TensorType]) -> bool:
+    """Return whether a reduction is stored as an array over ``v``, its only axis, whatever the operands' formats are.
+
+    An operand that has no axis but ``v`` decides where there are entries, and one without ``v`` may leave out most.
+    """
+    sparse = [a for a in distinct_accesses(expr) if not types[a.tensor].format.is_dense]
+    return {*free_variables(expr)} == {v} and all({*a.indices} > {v} for a in sparse)
+
+
+def _dense_level(expr: Expr, v: str, types: Mapping[str, TensorType], reduced: bool = False) -> bool | None:
     """Return whether a level over ``v`` should be dense; None if the expression does not depend on ``v``.
 
     The level of a product should be dense if that of every factor is. The level of a sum should be if that of one term
-    is.
+    is. With ``reduced``, ``v`` is the only axis of the result, and reductions may be arrays.
     """
     match expr:
         case Access(tensor=tensor):
@@ -269,9 +279,9 @@ def _dense_level(expr: Expr, v: str, types: Mapping[str, TensorType]) -> bool | 
             mine = [level for level, u in zip(format.levels, level_variables(expr, format), strict=True) if u == v]
             return all(level.full for level in mine) if mine else None
         case Reduce(body=body):
-            return _dense_level(body, v, types)
+            return (reduced and _is_array(expr, v, types)) or _dense_level(body, v, types, reduced)
         case Apply(op=op, args=args):
-            found = [_dense_level(arg, v, types) for arg in args]
+            found = [_dense_level(arg, v, types, reduced) for arg in args]
             known = [f for f in found if f is not None]
             if not known:
                 return None
@@ -287,7 +297,8 @@ def _dense_level(expr: Expr, v: str, types: Mapping[str, TensorType]) -> bool | 
 def _contracts_to_dense(assignment: Assignment, types: Mapping[str, TensorType]) -> bool:
     """Return whether sparse matrices are contracted with a dense array, as in ``A.T @ x``, which gives a dense array.
 
-    A sparse operand of which no axis is summed over, such as the mask of a sampled product, keeps the result sparse.
+    They may be tensors with more axes if the result has one. A sparse operand of which no axis is summed over, such as
+    the mask of a sampled product, keeps the result sparse.
     """
     kept = set(assignment.target.indices)
     sparse, contracted = False, False
@@ -295,7 +306,7 @@ def _contracts_to_dense(assignment: Assignment, types: Mapping[str, TensorType])
         summed = not set(access.indices) <= kept
         if types[access.tensor].format.is_dense:
             contracted |= summed
-        elif len(access.indices) > 2 or not summed:
+        elif (len(access.indices) > 2 and len(kept) > 1) or not summed:
             return False
         else:
             sparse = True

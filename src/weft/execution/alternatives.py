@@ -58,14 +58,25 @@ class Alternative:
     must_wait: bool = False
 
 
-def _may_have_dense_levels(plan: Plan) -> bool:
-    """Return whether the result or a conversion may have a dense level that large axes do not allow."""
-    return plan.converts or plan.varies
+def _makes_conversions(plan: Plan) -> bool:
+    """Return whether a conversion may make a dense level that large axes do not allow."""
+    return plan.converts
+
+
+def _may_have_dense_result(plan: Plan) -> bool:
+    """Return whether the result may have a dense level that a long axis does not allow."""
+    return plan.varies
 
 
 def _has_long_axis(plan: Plan, storages: Sequence[Storage]) -> bool:
     """Return whether an axis of an operand is too long for an array over it."""
     return any(max(s.shape, default=0) > thresholds.THRESHOLDS.longest_array for s in storages)
+
+
+def _has_long_result(plan: Plan, storages: Sequence[Storage]) -> bool:
+    """Return whether an axis of the result, which is one of an operand, is too long for an array over it."""
+    longest = thresholds.THRESHOLDS.longest_array
+    return _has_long_axis(plan, storages) and max(plan.shape(storages), default=0) > longest
 
 
 def _fills_result(plan: Plan, storages: Sequence[Storage]) -> bool:
@@ -116,8 +127,17 @@ NO_DENSE_LEVELS = Alternative(
     "no dense levels",
     f"an axis has more than {thresholds.Thresholds().longest_array} coordinates, so that no array is made over it",
     {"no_dense_levels": True},
-    _may_have_dense_levels,
+    _makes_conversions,
     _has_long_axis,
+    keeps_order=True,
+)
+NO_DENSE_RESULT = Alternative(
+    "no dense result",
+    f"an axis of the result has more than {thresholds.Thresholds().longest_array} coordinates, so that no array is "
+    "made over it",
+    {"no_dense_result": True},
+    _may_have_dense_result,
+    _has_long_result,
     keeps_order=True,
 )
 DENSE_RESULT = Alternative(
@@ -145,7 +165,7 @@ PARALLEL_LOOPS = Alternative(
     _has_work_for_threads,
     "parallel-loops",
 )
-ALTERNATIVES = (EQUAL_STRUCTURES, NO_DENSE_LEVELS, DENSE_RESULT, HASH_LOOKUP, PARALLEL_LOOPS)
+ALTERNATIVES = (EQUAL_STRUCTURES, NO_DENSE_LEVELS, NO_DENSE_RESULT, DENSE_RESULT, HASH_LOOKUP, PARALLEL_LOOPS)
 """The alternatives in the order in which they are tried."""
 
 

@@ -51,6 +51,7 @@ from .alternatives import (
     EQUAL_STRUCTURES,
     KERNEL_ALTERNATIVES,
     NO_DENSE_LEVELS,
+    NO_DENSE_RESULT,
     PARALLEL_LOOPS,
     Alternative,
     KernelAlternative,
@@ -299,7 +300,9 @@ class SteppedPlan(Plan):
             known[step.target.tensor] = self._plans[n].target
         last = self._plans[-1]
         self.kernel, self.target, self.run = last.kernel, last.target, self._run
-        self.alternatives = () if asked.variant.no_dense_levels else (NO_DENSE_LEVELS,)
+        self.alternatives = tuple(
+            [a for a in (NO_DENSE_LEVELS, NO_DENSE_RESULT) if not getattr(asked.variant, *a.change)]
+        )
         self._taken = {}
 
     def with_fills(
@@ -310,6 +313,10 @@ class SteppedPlan(Plan):
     @property
     def prunes(self) -> bool:
         return self._plans[-1].prunes
+
+    def shape(self, storages: Sequence[Storage]) -> tuple[int, ...]:
+        extents = _extents(self.steps.whole, dict(zip(self.operands, storages, strict=True)))
+        return tuple([extents[v] for v in self.steps.whole.target.indices])
 
     def taken_by_kernel(self, storages: Sequence[Storage]) -> tuple[KernelAlternative, ...]:
         """Return nothing: the operands of a step are not known before those ahead of it have run."""
@@ -331,7 +338,7 @@ class SteppedPlan(Plan):
         if (alternative := self.wanted(storages)) is not None:
             return self.taking(alternative).run(storages, out)
         given, as_planned = dict(zip(self.operands, storages, strict=True)), True
-        _check_shapes(self.steps.whole, given)
+        _extents(self.steps.whole, given)  # of shapes that fit together
         for n, step in enumerate(self.steps.all):
             # A part with large dimensions may have wider index arrays than planned: later steps are planned again.
             plan = self._plans[n] if as_planned else self._planned(n, {name: s.type for name, s in given.items()})
@@ -515,9 +522,10 @@ def _format_of_part(part: Assignment, types: Mapping[str, TensorType], wide: boo
     return format.plain(wide) if format.is_structured and not is_appendable(format) else format
 
 
-def _check_shapes(assignment: Assignment, operands: Mapping[str, Storage]) -> None:
+def _extents(assignment: Assignment, operands: Mapping[str, Storage]) -> dict[str, int]:
+    """Return the size of each variable; an error on shapes names the operands' formats, too."""
     try:
-        infer_extents(assignment, {name: s.shape for name, s in operands.items()})
+        return infer_extents(assignment, {name: s.shape for name, s in operands.items()})
     except ShapeError as error:
         formats = ", ".join(f"{name}: {s.format}" for name, s in operands.items())
         raise ShapeError(f"{error}; {formats}") from None
@@ -554,7 +562,7 @@ def target_type(
     dtype : str or None
         Dtype of the result; inferred if None.
     wide : bool
-        True if dimensions are too large for dense levels.
+        True if an axis of the result is too long for an array.
 
     Raises
     ------
@@ -651,14 +659,14 @@ def plan_for(
     if user_schedule is None and (first := wrapping_first(explicit, types)) is not None:
         return in_steps(first, format)
     # One kernel is tried first. Steps are for merges with too many cases, but not for the schedule of a user.
-    target = target_type(assignment, types, format, dtype, variant.no_dense_levels)
+    target = target_type(assignment, types, format, dtype, variant.no_dense_result)
     known = {assignment.target.tensor: target, **types}
     lowered = plan_loops(assignment, known, variant, skip_fill=prune, user_schedule=user_schedule)
     if user_schedule is None and (pairs := in_pairs(explicit, types)) is not None and not lowered.is_within(MANY_CASES):
         return in_steps(pairs, target.format)
     # The inferred format may have dense levels that large dimensions do not allow.
     varies = (
-        format is None and not variant.no_dense_levels and target_type(assignment, types, format, dtype, True) != target
+        format is None and not variant.no_dense_result and target_type(assignment, types, format, dtype, True) != target
     )
     alike = _alike(explicit, types, target) if variant.options.enabled("shared-structure") else ()
     return Plan(Kernel(lowered), tuple(types), target, lambda other: again(variant=other), varies, alike)
@@ -672,7 +680,7 @@ def _sharing(
     # Entries equal to the fill value are left out of an array of their own, unless several operands are alike.
     if (asked.prune and not equal) or not variant.options.enabled("shared-structure"):
         return None
-    target = target_type(assignment, types, asked.format, asked.dtype, variant.no_dense_levels)
+    target = target_type(assignment, types, asked.format, asked.dtype, variant.no_dense_result)
     match = match_structure(assignment, types, target, equal)
     if match is None or (equal and not match.values_only):
         return None

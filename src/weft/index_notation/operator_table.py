@@ -161,6 +161,22 @@ class Operator:
         """Return whether an implicit operand ``value`` at ``position`` decides the result alone."""
         return position in self.absorbs or any(p == position and value == v for p, v in self.annihilators)
 
+    def implicit(self, position: int, *operands: Any) -> Any:
+        """Return the result for an implicit operand at ``position`` beside numbers, with that operand's fill value.
+
+        An annihilator decides beside any number, as it does beside a tensor: the result differs from NumPy's beside
+        infinity and NaN. Beside other numbers a zero has the sign that NumPy gives it.
+
+        Examples
+        --------
+        >>> [float(OPERATORS["multiply"].implicit(0, 0.0, number)) for number in (math.inf, math.nan, -2.0)]
+        [0.0, 0.0, -0.0]
+        """
+        with np.errstate(all="ignore"):
+            found = self.ufunc(*operands)
+        decided = operands[position] if self.absorbed is None else self.absorbed
+        return decided if self.annihilates(position, operands[position]) and found != decided else found
+
     def near(self, position: int, value: Any) -> tuple[Near, ...]:
         """Return the rows of ``near_annihilators`` for an implicit operand ``value`` at ``position``."""
         return tuple(n for n in self.near_annihilators if n.position == position and n.takes(value))

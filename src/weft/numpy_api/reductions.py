@@ -30,6 +30,7 @@ from .. import execution
 from ..analysis.implicit_values import same_value
 from ..dtypes import INT64_MAX, name_of, value_dtype
 from ..errors import DTypeError, IndexOverflowError, ShapeError
+from ..execution import thresholds
 from ..execution.plan_cache import plans
 from ..formats import Compressed, Dense, Format, TensorType
 from ..index_notation.dtype_promotion import loop_dtypes
@@ -40,7 +41,6 @@ from ..operations.axes import normalize_axis_index
 from ..operations.canonical import stored_only
 from ..operations.elementwise import ElementwisePlan, apply_scalar, apply_unary, flat_map, vector, with_axes
 from ..operations.fill_change import relabel_fill
-from ..operations.indexing import has_long_array
 from ..operations.operands import StorageHolder, as_operand, storage_of
 from ..records import record
 from ..remapping import Remapping
@@ -156,8 +156,7 @@ def reduce_storage(op: str, chain: tuple[str, ...], storage: Storage, axes: Axes
             for name in chain:
                 storage = apply_unary(name, storage)
             chain = ()
-    wanted = None if dense else _vector_format(storage, axes)
-    if row.skips_nan and wanted is None:
+    if row.skips_nan and not _becomes_array(storage, axes):
         storage = kept_first(storage, axes)
     dtype = storage.type.dtype
     if axes.count == 0 and not row.has_identity:
@@ -165,16 +164,16 @@ def reduce_storage(op: str, chain: tuple[str, ...], storage: Storage, axes: Axes
     if axes.count == 0 or math.prod(storage.shape) == 0:
         return _unreduced(op, chain, storage, axes)
     if dense or chain:
-        return _reduce_stored(op, chain, storage, axes, wanted)
+        return _reduce_stored(op, chain, storage, axes)
     # The rest is for sparse tensors without a chain.
     start = row.start(dtype)
     fill = storage.type.fill
     if axes.kept and not row.has_identity and row.collapses(fill) and _is_kept_first(storage.format, axes):
-        return _reduce_stored(op, chain, storage, axes, wanted)  # it sees implicit entries
+        return _reduce_stored(op, chain, storage, axes)  # it sees implicit entries
     # A fill value equal to the start adds nothing. Any other one is relabeled and counted.
     neutral = same_value(fill, start)
     bare = storage if neutral else storage.with_values(storage.vals, start)
-    stored = _reduce_stored(op, chain, bare, axes, wanted)
+    stored = _reduce_stored(op, chain, bare, axes)
     if neutral:
         return stored
     counts = count_stored(storage, axes, stored.format)
@@ -212,10 +211,9 @@ def _chained(chain: tuple[str, ...], type: TensorType) -> Storage:
     return Storage.dense(np.asarray(fill, dtype))
 
 
-def _vector_format(storage: Storage, axes: Axes) -> Format | None:
-    """Return the dense format for a reduction to one axis if an array of that length is affordable, else None."""
-    open_ended = len(axes.kept) != 1 or not has_long_array(storage.format)
-    return None if open_ended or not _has_room(storage, axes.kept[0]) else Format.dense(1)
+def _becomes_array(storage: Storage, axes: Axes) -> bool:
+    """Return whether the result is an array over one axis."""
+    return len(axes.kept) == 1 and storage.shape[axes.kept[0]] <= thresholds.THRESHOLDS.longest_array
 
 
 def _has_room(storage: Storage, axis: int) -> bool:

@@ -350,12 +350,12 @@ class ScalarPlan:
 
     __slots__ = (
         "_answers", "_asked", "_dtype", "_fill", "_first", "_limits", "_op", "_plan", "_results", "_scalar", "_type",
-        "_ufunc", "_vector",
+        "_vector",
     )  # fmt: skip
 
     def __init__(self, op: str, args: tuple[Expr, Expr], type: TensorType, other: Storage, first: bool):
         self._type = type
-        self._ufunc, self._first = operator(op).ufunc, first
+        self._first = first
         self._dtype, self._scalar = other.dtype, other.type
         self._limits = np.iinfo(self._dtype) if self._dtype.kind in "iu" else None
         self._vector = tensor_type(type.dtype, _FLAT)
@@ -397,8 +397,8 @@ class ScalarPlan:
 
     def _absent(self, beside: Any) -> Any:
         """Return the result for an implicit entry."""
-        with np.errstate(all="ignore"):
-            return self._ufunc(beside, self._fill) if self._first else self._ufunc(self._fill, beside)
+        row = operator(self._op)
+        return row.implicit(1, beside, self._fill) if self._first else row.implicit(0, self._fill, beside)
 
     def _answering(self, absent: bool) -> ElementwisePlan:
         """Return the plan that asks about each entry, and stores answers that differ from the implicit one."""
@@ -478,15 +478,13 @@ def _map(
         storage = foreign_tensors.convert(storage, storage.format.canonical())  # sums duplicates
     vals = vector(storage.vals)
     storages = (*others, vals) if reverse else (vals, *others)
-    ufunc = operator(op).ufunc
     found = flat_map(Apply(op, args), storages)
     # A dense tensor has no implicit entries, and keeps its fill value.
     fill = storage.type.fill
     if not storage.format.is_dense:
         scalars = [s.vals[0] for s in others]
-        own = storage.dtype.type(fill)
-        with np.errstate(all="ignore"):
-            fill = ufunc(*scalars, own) if reverse else ufunc(own, *scalars)
+        own, row = storage.dtype.type(fill), operator(op)
+        fill = row.implicit(len(scalars), *scalars, own) if reverse else row.implicit(0, own, *scalars)
     return storage.with_values(found, fill)
 
 

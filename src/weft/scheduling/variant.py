@@ -27,6 +27,8 @@ class Variant:
         True to cut loops into tiles if that pays; loops that are scheduled by hand stay whole.
     no_dense_levels : bool
         True if dimensions are too large for dense levels. Tensors that are stored plainly or converted then have none.
+    no_dense_result : bool
+        True if an axis of the result is too long for an array.
     hash_lookup : bool
         True if vectors have so many entries that none is iterated for each row of another operand.
     parallel_loops : bool
@@ -41,6 +43,7 @@ class Variant:
     accumulator: OneOf["list", "hash", "dense"] = "list"
     tile: bool = True
     no_dense_levels: bool = False
+    no_dense_result: bool = False
     hash_lookup: bool = False
     parallel_loops: bool = False
     same_structure: bool = False

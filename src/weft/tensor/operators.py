@@ -21,6 +21,7 @@ from ..operations.elementwise import (
     depends_on_values,
     only_element,
     plan_binary,
+    with_axes,
 )
 from ..operations.operands import StorageHolder, as_operand, is_scalar, replace_storage, storage_of
 from ..operations.products import plan_matmul
@@ -74,16 +75,21 @@ def elementwise(op: str, left: Any, right: Any, cls: type[StorageHolder]) -> Any
         return wrap_result(cls, apply_scalar(op, second.storage, left, True), second.is_array)
     a, b = first.storage, second.storage
     if a.shape != b.shape:  # a tensor of one element is broadcast as a scalar, so that the other keeps its structure
-        if len(b.shape) <= len(a.shape) and math.prod(b.shape) == 1:
-            return wrap_result(cls, apply_scalar(op, a, only_element(b), False), first.is_array)
-        if len(a.shape) <= len(b.shape) and math.prod(a.shape) == 1:
-            return wrap_result(cls, apply_scalar(op, b, only_element(a), True), second.is_array)
+        if math.prod(b.shape) == 1:
+            return wrap_result(cls, _broadcast(apply_scalar(op, a, only_element(b), False), b), first.is_array)
+        if math.prod(a.shape) == 1:
+            return wrap_result(cls, _broadcast(apply_scalar(op, b, only_element(a), True), a), second.is_array)
     storages = a, b
     if a.shape == b.shape:
         plan = plans.find((op, a.type.number, b.type.number)) or _plan_same_shape(op, a, b)
     else:
         plan, storages = plan_binary(op, a, b)
     return wrap_result(cls, plan.run(storages), first.is_array or second.is_array)
+
+
+def _broadcast(result: Storage, beside: Storage) -> Storage:
+    """Return a result with the axes of size 1 that a tensor of one element has more."""
+    return with_axes(result, tuple(range(len(beside.shape) - len(result.shape))))
 
 
 def _plan_same_shape(op: str, a: Storage, b: Storage) -> ElementwisePlan:
