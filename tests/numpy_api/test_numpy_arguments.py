@@ -129,3 +129,12 @@ def test_builders_of_scipy():
     assert weft.array_equal(weft.random((50, 40), 0.1, "csr", None, 7), by_name)
     with pytest.raises(TypeError, match="each once"):
         weft.random((3, 3), 0.1, "csr", float, 0, rng=1)
+
+
+@pytest.mark.parametrize("fill", [0, 2])
+def test_distinct_elements_need_no_numbers_of_elements(fill):
+    tensor = weft.from_coords([[0, 2**39], [5, 7]], [1.0, 3.0], (2**40, 2**40), fill_value=fill)
+    for found in (weft.unique(tensor), weft.unique_values(tensor)):
+        assert found.todense().tolist() == sorted({1, 3, fill})
+    with pytest.raises(weft.errors.IndexOverflowError):
+        weft.unique_counts(tensor)

@@ -11,15 +11,17 @@ Examples
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..operations.axis_lines import lines
 from ..operations.fill_change import require_dense
 from ..operations.operands import storage_of
 from ..storage import Storage
 from ..tensor.sparse_tensor import SparseTensor
+from .reductions import number
+from .statistics import stored_values
 
 __all__ = [
     "intersect1d", "setdiff1d", "setxor1d", "union1d", "unique", "unique_all", "unique_counts", "unique_inverse",
@@ -82,20 +84,25 @@ def unique_counts(x: Any, /) -> UniqueCounts:
     >>> found.values.todense(), found.counts.todense()
     (array([0, 1, 3]), array([2, 1, 1]))
     """
-    seen = lines(storage_of(x), None)
-    values, counts = np.unique(seen.values, return_counts=True, equal_nan=False)
-    # The fill value occurs as often as there are implicit entries. It may be among the stored values, too.
-    absent = seen.length - len(seen.values)
-    if absent and seen.fill != seen.fill:
-        require_dense((absent,), values.dtype, "as many NaN, each different from the others,")
-        values, counts = np.append(values, np.full(absent, seen.fill)), np.append(counts, np.ones(absent, int))
-    elif absent:
-        place = int(np.searchsorted(values, seen.fill))
-        if place < len(values) and values[place] == seen.fill:
-            counts[place] += absent
-        else:
-            values, counts = np.insert(values, place, seen.fill), np.insert(counts, place, absent)
+    values, counts = _distinct(x, lambda absent: int(number(absent)))
     return UniqueCounts(_vector(values), _vector(counts))
+
+
+def _distinct(x: Any, times: Callable[[int], int]) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:
+    """Return the distinct elements and their numbers; ``times`` returns what counts for the implicit entries."""
+    stored, fill, absent = stored_values(x)
+    values, counts = np.unique(stored, return_counts=True, equal_nan=False)
+    # The fill value occurs as often as there are implicit entries. It may be among the stored values, too.
+    if absent and fill != fill:
+        require_dense((absent,), values.dtype, "as many NaN, each different from the others,")
+        values, counts = np.append(values, np.full(absent, fill)), np.append(counts, np.ones(absent, int))
+    elif absent:
+        place = int(np.searchsorted(values, fill))
+        if place < len(values) and values[place] == fill:
+            counts[place] += times(absent)
+        else:
+            values, counts = np.insert(values, place, fill), np.insert(counts, place, times(absent))
+    return values, counts
 
 
 def unique_values(x: Any, /) -> SparseTensor:
@@ -115,7 +122,7 @@ def unique_values(x: Any, /) -> SparseTensor:
     >>> weft.unique_values(x).todense()
     array([0, 1, 3])
     """
-    return unique_counts(x).values
+    return _vector(_distinct(x, lambda absent: 1)[0])  # their number may be too large for an integer
 
 
 def _dense(x: Any) -> np.ndarray[Any, Any]:
@@ -211,10 +218,9 @@ def unique(
     """
     # Stored values and the fill value suffice unless positions are requested or several NaN are to be one.
     if axis is None and not (return_index or return_inverse):
-        seen = lines(storage_of(x), None)
-        if not (seen.fill != seen.fill and equal_nan) and not (equal_nan and (seen.values != seen.values).any()):
-            values, counts = unique_counts(x)
-            return (values, counts) if return_counts else values
+        stored, fill, absent = stored_values(x)
+        if not (equal_nan and ((absent and fill != fill) or (stored != stored).any())):
+            return tuple(unique_counts(x)) if return_counts else unique_values(x)
     dense: Any = _dense(x)
     whole: Any = np.unique
     found = whole(

@@ -28,7 +28,7 @@ from .reductions import any as any_of
 from .searching import argmax, argmin
 from .unlisted_ufuncs import map
 
-__all__ = ["average", "bincount", "digitize", "histogram", "nanargmax", "nanargmin", "ptp"]
+__all__ = ["average", "bincount", "digitize", "histogram", "nanargmax", "nanargmin", "ptp", "stored_values"]
 
 
 def _binary(op: str, a: Any, b: Any) -> Any:
@@ -202,7 +202,7 @@ def nanargmin(x: Any, axis: int | None = None, out: Any = None, *, keepdims: boo
 
 
 # -- counts: stored values, and the fill value once for each implicit entry -----------------------------------------
-def _values(x: Any) -> tuple[np.ndarray[Any, Any], Any, int]:
+def stored_values(x: Any) -> tuple[np.ndarray[Any, Any], Any, int]:
     """Return the stored values, the fill value, and the number of implicit entries."""
     storage = storage_of(x)
     if not (storage.format.is_dense or (storage.format.is_unique and storage.format.is_compact)):
@@ -254,7 +254,7 @@ def histogram(
     """
     if isinstance(bins, str):
         raise TypeError(f"bins={bins!r} needs all elements; give a number of bins or their edges")
-    vals, fill, absent = _values(x)
+    vals, fill, absent = stored_values(x)
     # The edges depend on the range of values alone, for which one fill value is enough.
     seen = np.concatenate([vals, np.full(int(absent > 0), fill, vals.dtype)])
     edges = np.histogram_bin_edges(seen, as_array(bins), range)
@@ -305,7 +305,7 @@ def bincount(x: Any, /, weights: Any = None, minlength: int = 0) -> np.ndarray[A
         raise ValueError("object too deep for desired array" if len(storage.shape) > 1 else "object of too small depth")
     if weights is not None:
         return np.bincount(as_array(SparseTensor(storage)), as_array(weights), minlength)
-    vals, fill, absent = _values(x)
+    vals, fill, absent = stored_values(x)
     found = np.bincount(vals, minlength=np.maximum(minlength, fill + 1 if absent else 0))
     if absent:
         if fill < 0:
