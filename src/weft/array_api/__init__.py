@@ -10,7 +10,7 @@ Examples
 >>> A = weft.eye(3, format="csr")
 >>> xp = A.__array_namespace__()
 >>> xp.sum(A), weft.sum(A)
-(<SparseTensor: shape=(), dtype=float64, format=dense, nnz=1, fill_value=0>, np.float64(3.0))
+(<SparseTensor: shape=(), dtype=float64, format=dense, nnz=1>, np.float64(3.0))
 """
 
 from __future__ import annotations

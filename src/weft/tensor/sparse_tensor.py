@@ -783,9 +783,11 @@ class SparseTensor(Dispatch, LazyMethods):
 
     # -- protocols ---------------------------------------------------------------------------------------------
     def __repr__(self) -> str:
+        fill = self._storage.type.fill
+        shown = f", fill_value={bool(fill) if self.dtype == bool else fill}"
         return (
-            f"<SparseTensor: shape={self.shape}, dtype={self.dtype}, format={self.format}, nnz={self.nnz}, "
-            f"fill_value={self._storage.type.fill}>"
+            f"<SparseTensor: shape={self.shape}, dtype={self.dtype}, format={self.format}, nnz={self.nnz}"
+            f"{'' if self._storage.format.is_dense else shown}>"  # every element of a dense tensor is stored
         )
 
     def __str__(self) -> str:
