@@ -22,8 +22,8 @@ ORDER = (
     "_api", "hints", "errors", "pass_names", "records", "optimizations", "code_options", "config", "tracebacks",
     "dtypes", "ir", "index_notation", "concrete_notation", "remapping", "queries", "formats", "analysis", "scheduling",
     "lowering", "assembly", "codegen", "tracing", "compiler", "runtime", "storage", "execution", "operations", "tensor",
-    "drawing", "numpy_api", "array_api", "interop", "io", "csgraph", "fft", "linalg", "__init__", "shipping",
-    "playground", "demo", "__main__",
+    "drawing", "numpy_api", "array_api", "interop", "io", "csgraph", "fft", "linalg", "testing", "versions",
+    "__init__", "shipping", "playground", "demo", "__main__",
 )  # fmt: skip
 # The compiler is given the settings that affect code, so that these are in the keys of all that it makes.
 WITHOUT_CONFIG = set(ORDER[ORDER.index("dtypes") : ORDER.index("compiler") + 1])

@@ -116,7 +116,7 @@ def _format(name, order):
 
 
 @pytest.mark.parametrize(
-    ("name", "meant"), [("to_scipy", "to_scipy_sparse"), ("tocrs", "tocsr"), ("summ", "sum"), ("to_dense", "todense")]
+    ("name", "meant"), [("toscipy", "to_scipy"), ("tocrs", "tocsr"), ("summ", "sum"), ("to_dense", "todense")]
 )
 def test_misspelt_attributes_of_tensors(name, meant):
     assert not hasattr(A, name)

@@ -95,7 +95,8 @@ PAGES: tuple[Page, ...] = (
             Group(
                 "Conversion",
                 tensor("""
-                asformat astype copy todense toarray to_numpy to_scipy_sparse to_pydata_sparse to_coo tobsr tocoo tocsc
+                asformat astype copy todense toarray to_numpy to_scipy to_scipy_sparse to_pydata_sparse to_coo tobsr
+                tocoo tocsc
                 tocsr todia todok tolil tolist to_device item
             """),
             ),
@@ -185,6 +186,7 @@ PAGES: tuple[Page, ...] = (
             Group("Entries", "find issparse"),
             Group("Shape and size", "shape ndim size"),
             Group("Threads", "get_num_threads set_num_threads"),
+            Group("Versions", "show_versions"),
         ),
         "The methods of [SparseTensor](tensor.md) convert between formats.",
     ),
@@ -512,6 +514,12 @@ PAGES: tuple[Page, ...] = (
         "[Looking at tensors](../../how_to/display.md) has the rest.",
     ),
     Page(
+        "testing",
+        "Tests: weft.testing",
+        "assertions on tensors",
+        (Group("Assertions", members("testing", "assert_allclose assert_equal")),),
+    ),
+    Page(
         "formats",
         "Formats and levels",
         "the catalogue of formats, your own formats, and the levels that they are made of",
@@ -606,6 +614,7 @@ ELSEWHERE = {
     "fft": "[Fourier transforms](fft.md)",
     "interop": "[Conversion](conversion.md)",
     "linalg": "[Linear algebra](linalg.md)",
+    "testing": "[Tests](testing.md)",
 }
 """The modules and objects of ``weft`` that have a page of their own."""
 

@@ -7,6 +7,7 @@ from . import errors as errors
 from . import fft as fft
 from . import interop as interop
 from . import linalg as linalg
+from . import testing as testing
 from .config import config as config
 from .errors import WeftError as WeftError
 from .formats import Compressed as Compressed
@@ -274,6 +275,7 @@ from .tensor.types import Spread as _Spread
 from .tensor.types import Sum as _Sum
 from .tensor.types import Test as _Test
 from .tensor.types import Unary as _Unary
+from .versions import show_versions as show_versions
 
 __version__: str
 __array_api_version__: str

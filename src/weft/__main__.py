@@ -14,7 +14,7 @@ import numpy as np
 from . import __version__, demo, load, save
 from . import compile as compile_kernel
 from .dtypes import VALUE_DTYPES, value_dtype
-from .errors import CompilerError, WeftError
+from .errors import WeftError
 from .execution.conversion_plan import planned_conversion
 from .execution.conversion_text import ConversionReport
 from .formats import parse_format
@@ -22,9 +22,10 @@ from .hints import did_you_mean
 from .operations.operands import storage_of
 from .pass_names import PASSES
 from .playground import serve
-from .runtime import cache, shipped, toolchain, warming
+from .runtime import cache, warming
 from .shipping import warm
 from .tensor.compiled_kernel import CompiledKernel, stage_texts
+from .versions import installation
 
 __all__ = ["main"]
 
@@ -115,16 +116,7 @@ def _cache(argv: list[str]) -> int:
         found = cache.clear()
         print(f"removed {found.entries} kernels, {found.bytes} bytes, from {found.path}")
         return 0
-    found, installed = cache.info(), shipped.shipped()
-    library = installed.library
-    print(f"shipped   {f'{library.path}, for {installed.level}' if library else f'none: {installed.reason}'}")
-    if installed.served is not None:
-        print(f"          {installed.served}")
-    print(f"compiled  {found.path}: {found.entries} kernels, {found.bytes} bytes of at most {found.limit}")
-    try:
-        print(f"compiler  {' '.join(toolchain.current().command)}, -O{toolchain.current().optimization}")
-    except CompilerError as error:
-        print(f"compiler  none: {error}")
+    print(installation())
     return 0
 
 

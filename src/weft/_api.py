@@ -72,6 +72,7 @@ FUNCTIONS = {
     """,
     "numpy_api.assign_functions": "copyto fill_diagonal place put put_along_axis putmask",
     "interop": "to_scipy",
+    "versions": "show_versions",
     "io": "load load_npz read_mtx read_tns save save_npz write_mtx write_tns",
 }
 """Functions of ``weft``: those of the array API and NumPy, and those for files, by their modules."""
@@ -118,6 +119,7 @@ METHODS = {
     "matmat": "numpy_api.array_methods:matvec",
     "rmatmat": "numpy_api.array_methods:rmatvec",
     "dot": "numpy_api.linalg:dot",
+    "to_scipy": "interop:to_scipy",
     "ravel": "numpy_api.manipulation:ravel",
     "repeat": "numpy_api.manipulation:repeat",
     "squeeze": "numpy_api.manipulation:squeeze",

@@ -106,7 +106,7 @@ def show(step: Step) -> bool:
     good = agree(result, step.scipy())
     # Both programs are called in turns, so that changes of the machine's speed affect both.
     ours, theirs = median_times(step.weft, step.scipy)
-    origin = " and ".join(dict.fromkeys(origins))
+    origin = " and ".join(dict.fromkeys(origins)) or "in memory"
     note = "" if good else "   DIFFERS FROM SCIPY"
     print(f"{step.code:34}{1e6 * ours:6.0f} us{1e6 * theirs:8.0f} us{1e3 * first:10.1f} ms, {origin}{note}")
     return good

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 __all__ = ["FUNCTION_NAMES", "TENSOR_NAMES", "did_you_mean", "nearest"]
 
 TENSOR_NAMES = {
-    "scipy": "to_scipy_sparse", "to_scipy": "to_scipy_sparse", "to_scipy_csr": "to_scipy_sparse", "numpy": "to_numpy",
+    "scipy": "to_scipy", "toscipy": "to_scipy", "to_scipy_csr": "to_scipy", "numpy": "to_numpy",
     "to_dense": "todense", "densify": "todense", "to_csr": "tocsr", "to_csc": "tocsc",
     "A": "A.todense()", "A1": "A.todense().ravel()", "H": "A.conj().T", "getH": "A.conj().T", "I": "weft.linalg.inv(A)",
     "getrow": "A[[i]]", "getcol": "A[:, [j]]", "getrowview": "A[[i]]", "getformat": "A.format", "get_shape": "A.shape",

@@ -40,6 +40,7 @@ def public():
         "linalg": set(dir(weft.linalg)),
         "csgraph": set(dir(weft.csgraph)),
         "fft": set(weft.fft.__all__),
+        "testing": set(weft.testing.__all__),
         "errors": set(weft.errors.__all__) - {"WeftError"},
         "formats": ({*levels.__all__} - set(dir(weft))) | {*INTERFACES},
         "config.Config": {name for name in members(Config) if callable(getattr(Config, name))},

@@ -37,7 +37,7 @@ INTRODUCTION = """\
 | anndata, scanpy | `weft.to_scipy(A)` | [anndata](anndata.md) |
 | pydata/sparse | the tensor, or `A.to_pydata_sparse()` | [pydata/sparse](migrate_from_pydata_sparse.md) |
 
-`weft.to_scipy(A)`, or `A.to_scipy_sparse()`, gives one of SciPy's sparse arrays. It shares memory with tensors in csr,
+`weft.to_scipy(A)`, or `A.to_scipy()`, gives one of SciPy's sparse arrays. It shares memory with tensors in csr,
 csc, coo, dia and bsr, and converts others. The functions of `weft.linalg` and `weft.csgraph` are SciPy's own, for
 tensors of any format.
 
@@ -67,7 +67,7 @@ def shown(outcome: str) -> str:
         return "another result"
     if not hasattr(weft.errors, name):
         return f"`{name}`, the package's own"
-    ways = [way for way in ("to_scipy_sparse", "to_pydata_sparse", "todense", "weft.linalg") if way in message]
+    ways = [way for way in ("to_scipy", "to_pydata_sparse", "todense", "weft.linalg") if way in message]
     return f"`{name}`, which names {' and '.join(f'`{way}`' for way in ways)}"
 
 

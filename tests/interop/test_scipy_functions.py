@@ -246,7 +246,7 @@ def test_vectors_and_what_is_refused():
 
 def test_errors_name_the_way_out():
     A = weft.asarray(MATRICES["csr"])
-    shared = r"A\.to_scipy_sparse\(\) shares memory and is what SciPy and scikit-learn take; "
+    shared = r"A\.to_scipy\(\) shares memory and is what SciPy and scikit-learn take; "
     for call in (np.asarray, lambda A: np.histogram2d(A, A), MATRICES["csr"].multiply):
         with pytest.raises(weft.errors.DensifyError, match=shared + r"A\.todense\(\) makes an ndarray of 4608 bytes"):
             call(A)

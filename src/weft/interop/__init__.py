@@ -4,18 +4,15 @@ Each file serves one package and registers itself with ``operations.foreign_tens
 it serves before one of this package's tensors is given or asked for.
 """
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ..tensor import asarray
 from . import pydata_sparse, scipy_sparse
 
-if TYPE_CHECKING:
-    from scipy.sparse import sparray
-
 __all__ = ["pydata_sparse", "scipy_sparse", "to_scipy"]
 
 
-def to_scipy(A: Any, format: str | None = None) -> "sparray":
+def to_scipy(A: Any, /, format: str | None = None, *, matrix: bool = False) -> Any:
     """Convert a tensor to a scipy.sparse array, for SciPy, scikit-learn and networkx.
 
     Parameters
@@ -24,10 +21,12 @@ def to_scipy(A: Any, format: str | None = None) -> "sparray":
         A tensor, or any argument of :func:`asarray`.
     format : str, optional
         One of SciPy's formats. By default the format of the tensor if SciPy has it, else ``"coo"``.
+    matrix : bool, optional
+        True for an ``spmatrix``, for code in which ``*`` is the matrix product.
 
     Returns
     -------
-    scipy.sparse.sparray
+    scipy.sparse.sparray or scipy.sparse.spmatrix
         An array that shares its memory with csr, csc, coo, dia and bsr tensors.
 
     Raises
@@ -38,7 +37,9 @@ def to_scipy(A: Any, format: str | None = None) -> "sparray":
     Examples
     --------
     >>> import weft
-    >>> weft.to_scipy(weft.eye(3, format="csr")).format
-    'csr'
+    >>> A = weft.eye(3, format="csr")
+    >>> weft.to_scipy(A).format, type(A.to_scipy(matrix=True)).__name__
+    ('csr', 'csr_matrix')
     """
-    return asarray(A).to_scipy_sparse(format)
+    array = asarray(A).to_scipy_sparse(format)
+    return scipy_sparse.as_matrix(array) if matrix else array

@@ -28,9 +28,9 @@ from .arrays import (
 )
 
 if TYPE_CHECKING:
-    from scipy.sparse import sparray
+    from scipy.sparse import sparray, spmatrix
 
-__all__ = ["from_scipy", "to_scipy"]
+__all__ = ["as_matrix", "from_scipy", "to_scipy"]
 
 _ORDERS = {"csr": (0, 1), "csc": (1, 0)}
 
@@ -223,6 +223,15 @@ def to_scipy(storage: Storage, format: FormatLike | None = None) -> sparray:
 
 
 _SCIPYS = (*_ORDERS, "coo", "dia", "lil", "dok")
+
+
+def as_matrix(array: sparray) -> spmatrix:
+    """Return a SciPy array as a matrix of the same format, which shares its memory."""
+    import scipy.sparse
+
+    return getattr(scipy.sparse, f"{array.format}_matrix")(array)
+
+
 register_reader("scipy", from_scipy)
 register_writer("scipy", to_scipy)
 register_viewer("scipy", shared)

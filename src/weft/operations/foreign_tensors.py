@@ -152,7 +152,7 @@ def instead_of_dense(storage: Storage) -> str:
     if storage.type.fill != 0 or "scipy" not in _WRITERS:
         return dense
     shares = "shares memory and " if view("scipy", storage) is not None else ""
-    return f"A.to_scipy_sparse() {shares}is what SciPy and scikit-learn take; {dense}"
+    return f"A.to_scipy() {shares}is what SciPy and scikit-learn take; {dense}"
 
 
 def convert(
