@@ -8,9 +8,11 @@ import pytest
 import scipy.sparse as sp
 
 import weft
+from compositions import wrong
 from grid.test_catalogue import MATRIX_OPERATIONS, PAIRS, RESULTS, SHAPES, A, B, C, V, W, dense, run, x, z
+from own_levels import Apart, ApartByPosition, Backwards, Reversed, Rotated
 from weft.errors import StorageError
-from weft.formats import Compressed, Dense, Format, LevelFormat
+from weft.formats import Compressed, Dense, Format, LevelFormat, parse_format
 from weft.ir import Load, Select, Store
 from weft.ir.builder import add, cast, eq, ge, lit, mul, sub
 from weft.storage import check
@@ -143,3 +145,47 @@ def test_what_it_refuses():
     with pytest.raises(StorageError, match="something else than 0 and 1"):
         weft.from_levels((2, 2), FORMATS[0], [None, {"present": [0, 1, 2, 0]}], np.zeros(4))
     assert Compressed() != Bitmap()
+
+
+@pytest.mark.parametrize(
+    ("remapping", "levels"),
+    [
+        ("(i,j) -> (i,j)", [Dense(), Backwards()]),
+        ("(i,j) -> (j,i)", [Backwards(), Compressed()]),
+        ("(i,j) -> (i,j)", [Reversed(), Rotated()]),
+        ("(i,j) -> (i/2,j,i%2)", [Dense(), Compressed(), Rotated()]),
+        ("(i,j) -> (i,j)", [Compressed(), Apart()]),
+        ("(i,j) -> (i,j)", [ApartByPosition(), Dense()]),
+    ],
+)
+def test_full_levels_whose_positions_are_not_row_major(remapping, levels):
+    own, dense = Format(remapping, levels), np.where(np.arange(12) % 5, np.arange(12.0), 0).reshape(4, 3)
+    B = weft.asarray(dense, format="coo")
+    A = B.asformat(own)
+    assert not own.is_dense
+    assert wrong(A, dense, B, own, parse_format("csc", 2), str(own)) is None
+    if own.is_full:  # no element is implicit
+        assert np.array_equal(np.asarray(A), dense)
+    assert np.array_equal(A[..., 0].todense(), dense[..., 0])
+    assert np.array_equal(A[A > 3].todense(), dense[dense > 3])
+    assert np.array_equal(weft.cumsum(A, axis=1).todense(), np.cumsum(dense, axis=1))
+    assert np.array_equal(weft.einsum("ij->ij", A, format=own).todense(), dense)
+    A[1, 2], A[::2, 1] = 50, 7
+    dense[1, 2], dense[::2, 1] = 50, 7
+    assert np.array_equal(A.todense(), dense)
+
+
+def test_a_full_level_is_iterated_by_value():
+    level = Backwards()
+    assert (level.iteration, level.has_every, level.row_major, level.ordered) == ("value", True, False, False)
+    assert level.capability(weft.formats.PositionIteration) is None
+    assert level.capability(weft.formats.ValueIteration) is level
+
+
+def test_order_may_be_given_without_an_annotation():
+    @dataclass(frozen=True)
+    class Loose(Backwards):
+        ordered = False
+        unique = False
+
+    assert (Loose().ordered, Loose().unique, Loose(unique=True).unique) == (False, False, True)

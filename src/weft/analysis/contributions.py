@@ -77,7 +77,10 @@ def entry_order_of(source: Format, loops: Sequence[str]) -> EntryOrder:
     """
     variables = level_variables(Access("A", tuple(f"i{axis}" for axis in range(source.order))), source)
     levels = dict(zip(variables, zip(source.walked_levels, source.remapping.coordinates, strict=True), strict=True))
-    entries = all(level.compact and level.gapless and not level.partial for level in source.levels)
+    entries = all(
+        level.compact and level.gapless and not level.partial and (level.row_major or level.iterates_positions)
+        for level in source.levels
+    )
     known = significance(source.remapping.coordinates) is not None  # nothing is stored beyond an edge
     follows = entries and known and source.is_unique and tuple(loops) == variables
     # Sort keys end at the first level that is not ordered, consecutive axes at the first that is not unique.

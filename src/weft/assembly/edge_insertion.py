@@ -97,8 +97,8 @@ def adjoining(format: Format) -> bool:
 
 
 def _every(level: LevelFormat) -> bool:
-    """Return whether every coordinate has a position, located by arithmetic."""
-    return level.has_every and not level.roles
+    """Return whether every coordinate has a position, next to that of the coordinate before."""
+    return level.row_major and not level.roles
 
 
 @record

@@ -36,7 +36,7 @@ def tables_of(format: Format) -> Format | None:
     seen = format.looked_up or format
     if not format.is_unique or format.is_structured or not seen.levels or not seen.levels[-1].capability(HashTable):
         return None
-    return seen if all(level.has_every and not level.roles for level in seen.levels[:-1]) else None
+    return seen if all(level.row_major and not level.roles for level in seen.levels[:-1]) else None
 
 
 class HashInsertionWriter(EntryWriter):

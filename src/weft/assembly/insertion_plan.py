@@ -159,7 +159,7 @@ def can_insert(format: Format, entry_order: EntryOrder) -> str | None:
             below = significance(coordinates[k:])
             # Shared positions are collected for one parent at a time, so entries of one parent must come together.
             if k in unordered_shared(format, entry_order):
-                if any(lower.placing != "get" or lower.roles for lower in format.levels[k + 1 :]):
+                if not all(_computes(lower, n, len(format.levels)) for n, lower in enumerate(format.levels) if n > k):
                     return f"a level below {level} does not find positions by arithmetic"
                 first = order_within(entry_order.order[:1], frozenset())
                 along = bool(first) and all(axes_of(c) == {first[0]} for c in coordinates[:k])
@@ -171,6 +171,13 @@ def can_insert(format: Format, entry_order: EntryOrder) -> str | None:
                 return f"entries come in another order than {level} has"
             return None
     return None
+
+
+def _computes(level: LevelFormat, k: int, levels: int) -> bool:
+    """Return whether positions of a level follow from its coordinate, without a number for each parent."""
+    insertion = level.capability(Insertion)
+    asks = insertion is not None and any(query.over for query in insertion.queries(k, levels - 1))
+    return level.placing == "get" and not asks
 
 
 def _divides(coordinate: object) -> bool:
@@ -213,7 +220,7 @@ def sequential_level(format: Format, entry_order: EntryOrder) -> int | None:
     if found is None or found in _met(format) or not format.levels[found].capability(Append):
         return None
     order = significance(format.remapping.coordinates)
-    plain = all(level.has_every and not level.roles for level in format.levels[:found])
+    plain = all(level.row_major and not level.roles for level in format.levels[:found])
     return found if found == 0 or (plain and order == significance(entry_order.order)) else None
 
 

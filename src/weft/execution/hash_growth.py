@@ -158,7 +158,7 @@ def insertion_target(storage: Storage) -> InsertionTarget | None:
         return None
     if format.levels[-1].capability(GrowingSegments) is None:
         return None
-    return LongerSegments(storage) if all(level.has_every and not level.roles for level in above) else None
+    return LongerSegments(storage) if all(level.row_major and not level.roles for level in above) else None
 
 
 class HashTables(InsertionTarget):

@@ -12,6 +12,7 @@ from typing import Any, ClassVar, Literal
 
 import numpy as np
 
+from ..ir.builder import add
 from ..ir.nodes import Block, Expr, Stmt, Var
 from ..queries import Query
 from ..remapping import IndexExpr
@@ -73,7 +74,8 @@ class PositionIteration(LevelFormat, told_by=("pos_bounds", "iterates_positions"
 class ValueIteration(LevelFormat, told_by=("coord_bounds", "iterates_values")):
     """Coordinate value iteration (2018, section 3.2).
 
-    Loops count through an interval of coordinates, and ``locate`` gives the position of each.
+    Loops count through an interval of coordinates, and ``locate`` gives the position of each. A level that is full and
+    locates by arithmetic is iterated so, whether or not it can iterate positions.
 
     Attributes
     ----------
@@ -97,8 +99,11 @@ class ValueIteration(LevelFormat, told_by=("coord_bounds", "iterates_values")):
         return (self.iterates_values and not self.misses) or super().pads
 
     def coord_bounds(self, m: LevelVars, parent: Expr, coords: tuple[Expr, ...]) -> tuple[Expr, Expr]:
-        """Return the coordinates to iterate: ``coord_bounds(p_{k-1}, i_1, ..., i_{k-1}) -> <begin_k, end_k>``."""
-        raise NotImplementedError(f"{self} has no coordinate value iteration")
+        """Return the coordinates to iterate: ``coord_bounds(p_{k-1}, i_1, ..., i_{k-1}) -> <begin_k, end_k>``.
+
+        Unless a level says otherwise, these are all that it can have.
+        """
+        return m.lowest, add(m.lowest, m.dimension)
 
 
 class Locate(LevelFormat, told_by=("locates",)):
@@ -484,7 +489,8 @@ class ComputedCoordinates(LevelFormat, told_by=("stored",)):
 def is_appendable_at(level: LevelFormat, k: int) -> bool:
     """Return whether a result can be assembled in coordinate order, as far as its level ``k`` decides.
 
-    The level must either be appended to, or be located without arrays that depend on the entries.
+    The level must either be appended to, or be located without arrays that depend on the entries, and in the order of
+    its coordinates.
 
     Parameters
     ----------
@@ -494,7 +500,9 @@ def is_appendable_at(level: LevelFormat, k: int) -> bool:
         The number of the level, from 0.
     """
     append = level.capability(Append)
-    return not (append.rooted and k > 0) if append is not None else level.inserts and not level.stores
+    if append is not None:
+        return not (append.rooted and k > 0)
+    return level.inserts and not level.stores and (level.row_major or level.implied)
 
 
 def lists(level: LevelFormat) -> bool:

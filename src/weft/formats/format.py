@@ -224,12 +224,24 @@ class Format:
 
     @cached
     def is_dense(self) -> bool:
-        """Return whether every coordinate of the tensor, and no other, has a position computed by arithmetic.
+        """Return whether the values are the elements of an array, in the order of the levels.
 
         Examples
         --------
         >>> import weft
         >>> weft.formats["dense"](2).is_dense, weft.formats["csr"](2).is_dense
+        (True, False)
+        """
+        return not self.is_structured and all(level.row_major for level in self.levels)
+
+    @cached
+    def is_full(self) -> bool:
+        """Return whether every coordinate of the tensor is located by arithmetic, so that none is implicit.
+
+        Examples
+        --------
+        >>> import weft
+        >>> weft.formats["dense"](2).is_full, weft.formats["csr"](2).is_full
         (True, False)
         """
         return not self.is_structured and all(level.has_every for level in self.levels)

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import fields
+from inspect import get_annotations
 from typing import Any, ClassVar, Literal, NamedTuple, TypeVar
 
 import numpy as np
@@ -140,6 +141,10 @@ class LevelFormat:
     partial : bool
         True if the level shows only some of its positions, or some more than once. The size of the level then does not
         tell the number of visited positions.
+    row_major : bool
+        True if positions are those of an array in row-major order: the coordinates from 0 to ``size - 1`` below the
+        parent ``p`` have the positions from ``p * size`` on, in order and without gaps. Levels that do not say so are
+        read and written by their level functions alone.
     sortable : bool
         True if the level can store its coordinates in order.
     signed : bool
@@ -186,6 +191,7 @@ class LevelFormat:
     branchless: ClassVar[bool] = False
     compact: ClassVar[bool] = True
     partial = False
+    row_major = False
     sortable: ClassVar[bool] = True
     signed = False
     counts: ClassVar[bool] = False
@@ -215,8 +221,19 @@ class LevelFormat:
         if told_by:
             _GROUPS[cls] = told_by
             return
-        body = vars(cls).keys()
-        missing = [g for g, names in _GROUPS.items() if not issubclass(cls, g) and not body.isdisjoint(names)]
+        body = dict(vars(cls))
+        # Dataclasses take no defaults from a body without annotations.
+        said = {name: "bool" for name in ("ordered", "unique") if isinstance(body.get(name), bool)}
+        cls.__annotations__ = {**said, **get_annotations(cls)}
+        # Every coordinate is located, so that loops count, and meet coordinates in order and no position beside them.
+        counted = cls.full is True and cls.locates == "direct" and cls.iteration == "position"
+        if counted:
+            cls.iteration = "value"
+        missing = [
+            g
+            for g, names in _GROUPS.items()
+            if not issubclass(cls, g) and (not body.keys().isdisjoint(names) or (counted and "coord_bounds" in names))
+        ]
         if missing:
             # The groups derive from the base class of all levels, and so take its place.
             bases = cls.__bases__ if LevelFormat in cls.__bases__ else (*cls.__bases__, LevelFormat)
@@ -287,9 +304,9 @@ class LevelFormat:
     def has_every(self) -> bool:
         """Return whether every coordinate has a position that is computed by arithmetic.
 
-        Such a level can locate every coordinate.
+        Such a level can locate every coordinate, and loops over it count.
         """
-        return self.full and self.locates == "direct"
+        return self.full and self.locates == "direct" and self.iteration == "value"
 
     @property
     def stores(self) -> bool:

@@ -165,7 +165,7 @@ def _plainly(storage: Storage) -> Storage:
 
 
 def _stores_nothing(level: LevelFormat) -> bool:
-    return level.has_every and not level.roles
+    return level.row_major and not level.roles
 
 
 def with_axes(storage: Storage, axes: tuple[int, ...]) -> Storage:

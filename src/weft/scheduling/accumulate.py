@@ -216,7 +216,7 @@ def _is_stripped(problem: LoopProblem, types: Mapping[str, TensorType], term: Ex
         return False  # C compilers do not vectorize such loops over complex numbers
     stored = [(a, types[a.tensor].format) for a in (*distinct_accesses(term), problem.target)]
     levels = [level for a, f in stored for u, level in zip(level_variables(a, f), f.levels, strict=True) if u == v]
-    return all(u.full and u.iteration == "value" and u.locates == "direct" for u in levels)
+    return all(u.row_major for u in levels)
 
 
 def in_registers(negative: bool, term: Expr, nest: LoopOrder, op: str | None, draft: Draft) -> Stmt | None:

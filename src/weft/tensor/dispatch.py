@@ -123,7 +123,7 @@ class Dispatch(Operators):
             deferred = np.empty((), dtype=object)
             deferred[()] = self
             return deferred
-        if self._storage.format.is_dense:  # all elements are stored, so that nothing is made dense
+        if self._storage.format.is_full:  # all elements are stored, so that nothing is made dense
             array = self.todense()  # type: ignore[attr-defined]
             return np.array(array, dtype, copy=copy)
         peers = _asking_package() == "sparse"

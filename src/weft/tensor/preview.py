@@ -68,7 +68,7 @@ class _FirstEntries(Walk):
         if self.format.is_structured or level + 1 == len(self.levels):
             return None
         here, below = self.levels[level : level + 2]
-        if not here.has_every or here.partial or below.roles[:1] != ("pos",):
+        if not here.row_major or here.partial or below.roles[:1] != ("pos",):
             return None
         return self.names[self.vars.levels[level + 1]["pos"].name]  # type: ignore[no-any-return]
 

@@ -31,6 +31,7 @@ class Dense(ValueIteration, Locate, ElementLookup, Insertion, ArrayEditing):
     spelled: ClassVar[bool] = True
     locates: ClassVar[Literal["direct", "probe", "search"] | None] = "direct"
     full = True
+    row_major = True
     placing: ClassVar[Placing | None] = "get"
     apart: ClassVar[bool] = True
 

@@ -43,6 +43,7 @@ class Shown(ValueIteration, Locate, ComputedCoordinates):
     locates = property(lambda self: self.inner.locates)
     full = property(lambda self: self.inner.has_every)
     partial = property(lambda self: self.inner.has_every)
+    row_major = property(lambda self: self.inner.row_major)  # those of the shown coordinates
     branchless = property(lambda self: self.inner.branchless)
     borrows = property(lambda self: self.inner.borrows)
 
