@@ -54,6 +54,7 @@ MIXED = [
     "j-i", "i-j", "i+j", "i^j", "(i/2)|(j/2)", "i&j", "i+2*j", "2*i+j", "i*size(j)+j", "3-i", "i/2-j", "j-i+size(i)",
     "j*2", "i*3+1", "i/2+j/2", "j-i+2", "(i+j)%2", "(j-i)/2", "i*j",
 ]  # fmt: skip
+SLICED = ["i/4,#i,i%4,j", "i/2,#i,i,j", "#i,i/2,i%2,j", "j>>1,#j,j&1,i"]
 COUNTERS = ["#i", "#j", "#", "#i j", "#i/2"]
 WEIGHED = {
     Banded, Capped, Compressed, Dense, Growable, Hashed, InterleavedCompressed, InterleavedSingleton, Jagged, Morton,
@@ -73,6 +74,8 @@ SHAPES = {
 def remapping(r: random.Random, order: int) -> tuple[str, int]:
     """A remapping, which may lose axes, and how many coordinates it makes."""
     axes = "ijk"[:order]
+    if order == 2 and r.random() < 0.05:
+        return f"(i,j) -> ({r.choice(SLICED)})", 4
     parts = [[c.replace("i", axis) for c in r.choice(PARTS)] for axis in axes]
     found: list[str] = []
     while any(parts):
@@ -136,6 +139,7 @@ def levels(r: random.Random, n: int) -> list[LevelFormat]:
             made += r.choice(
                 [
                     [Sliced(), Dense(), Singleton(padded=True)],
+                    *[[Dense(), Sliced(), Dense(), Singleton(padded=True)]] * (rest > 3),
                     [Sliced(), Jagged(), Singleton()],
                     [Capped(), Spilled(), Singleton(padded=True)],
                     [Squeezed(), Range(), Offset()],

@@ -119,6 +119,30 @@ def test_a_format_of_blocks_may_be_written_either_way():
 
 
 @pytest.mark.parametrize(
+    ("remapping", "levels", "shape"),
+    [
+        ("(i,j) -> (i/4,#i,i%4,j)", [Dense(), Sliced(), Dense(), Singleton(padded=True)], (10, 7)),  # sliced ELL
+        ("(i,j) -> (i/4,#i,i%4,j)", [Dense(), Sliced(), Dense(), Singleton(padded=True)], (3, 0)),
+        ("(i,j) -> (i/2,#i,i%2,j)", [Compressed(), Sliced(), Dense(), Singleton(padded=True)], (5, 4)),
+        ("(i,j) -> (#j,j>>1,j&1,i)", [Sliced(), Dense(), Dense(), Singleton(padded=True)], (4, 7)),
+        ("(i,j,k) -> (i/2,j/2,#i j,i%2,j%2,k)",
+         [Dense(), Dense(), Sliced(), Dense(), Dense(), Singleton(padded=True)], (3, 2, 4)),
+    ],
+)  # fmt: skip
+def test_counters_over_axes_that_follow_from_levels(remapping, levels, shape):
+    own, rng = Format(remapping, levels), np.random.default_rng(3)
+    dense = np.where(rng.random(shape) < 0.5, rng.integers(1, 9, shape), 0).astype(float)
+    B = weft.asarray(dense, format="coo")
+    other = parse_format("csc" if dense.ndim == 2 else "csf", dense.ndim)
+    assert wrong(B.asformat(own), dense, B, own, other, f"{own} {shape}") is None
+
+
+def test_sliced_ell_by_rows_below_blocks_of_rows():
+    levels = [Dense(), Sliced(), Dense(), Singleton(padded=True)]
+    assert Format("(i,j) -> (i/4,#i,i,j)", levels) == Format("(i,j) -> (i/4,#i,i%4,j)", levels)
+
+
+@pytest.mark.parametrize(
     ("remapping", "levels", "message"),
     [
         ("(i,j) -> (i,j)", [Compressed(), Singleton()], r"level 2 \(singleton\) holds one .* \(0, 0\) and \(0, 1\)"),
@@ -178,7 +202,12 @@ def test_full_levels_in_every_operation(levels):
         ("(i,j) -> (i,j)", [Compressed(), Compressed(unique=False)], "may hold a coordinate twice"),  # S4
         ("(i,j) -> (i,j)", [Compressed(unique=False)] * 2, "level 2 .* may hold a coordinate twice"),
         ("(i,j) -> (#i,#j,i,j)", [Sliced(), Sliced(), Dense(), Singleton()], "two counters"),  # S5
-        ("(i,j) -> (i/4,#i,i%4,j)", [Dense(), Sliced(), Dense(), Singleton()], "counts over are no coordinates"),
+        (
+            "(i,j) -> (i+j,#i,j)",
+            [Dense(), Sliced(), Singleton()],
+            "do not follow from coordinates of levels over these",
+        ),
+        ("(i,j) -> (i/2,#i,j,i%2)", [Dense(), Sliced(), Singleton(), Dense()], "axes that it counts over come first"),
         ("(i,j) -> (#i,i,j)", [Compressed(), Dense(), Singleton()], "level 1 .* does not store how far"),
         ("(i,j) -> (#i,i,j)", [Squeezed(), Dense(), Singleton()], "level 1 .* does not store how far"),
         (

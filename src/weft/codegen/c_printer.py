@@ -33,6 +33,7 @@ from ..ir import (
     Parallel,
     Poll,
     Return,
+    Select,
     Set,
     Stmt,
     Store,
@@ -53,6 +54,8 @@ from .types import type_name
 __all__ = ["CFunction", "print_function"]
 
 _TAKEN = ("int64_t *weft_next", "int64_t weft_end")  # the iteration that a thread takes next, and the end
+_UNROLLED = 16
+"""Most iterations of a loop that GCC unrolls whole."""
 
 
 class CFunction:
@@ -298,6 +301,9 @@ class CFunction:
             case For(stop=stop, simd=simd, body=body):
                 # The pragmas must directly precede the loop; the checker excludes both for one loop.
                 lines = [f"#pragma GCC unroll {text(stop)}"] if stmt.unroll else []
+                if _masks_loads(stmt):
+                    self.expressions.calls["weft_rolled"] = None
+                    lines = [f"{pad}WEFT_ROLLED"]
                 if simd is not None:
                     clauses = "".join(f" reduction({op}:{self.names.name(name)})" for op, name in simd)
                     lines.append(f"#pragma omp simd{clauses}")
@@ -406,6 +412,31 @@ def _written_arrays(body: Stmt) -> set[str]:
         if name in written:
             written |= origins
     return written
+
+
+def _masks_loads(loop: For) -> bool:
+    """Return whether a loop of few iterations may be unrolled, and has loads that numbers loaded before decide on.
+
+    A loop around it could then be vectorized with masks.
+    """
+    ends = [n.value for n in (loop.start, loop.stop) if isinstance(n, Const) and isinstance(n.value, int)]
+    few = len(ends) == 2 and 1 < ends[1] - ends[0] <= _UNROLLED
+    inner = list(statements(loop.body)) if few else []
+    if any(isinstance(s, For | While | Allocate | Poll | Evaluate | Free) for s in inner):
+        return False
+    # Positions that are counted up cannot be computed in lanes.
+    counted = {n.name for s in inner if isinstance(s, Update) and isinstance(n := s.target, Var)}
+    loaded: set[str] = set()  # variables whose values follow from loads
+
+    def follows(expr: Expr, names: set[str], kind: type = Load) -> bool:
+        return any(type(n) is kind or (type(n) is Var and n.name in names) for n in walk(expr))
+
+    for node in inner:
+        if isinstance(node, Declare | Set) and node.value is not None and follows(node.value, loaded):
+            loaded.add(node.var.name)
+    guards = (n for n in walk(loop.body) if isinstance(n, If | Select) and follows(n.cond, loaded)) if few else ()
+    reads = [n for guard in guards for part in children(guard)[1:] for n in walk(part) if isinstance(n, Load)]
+    return bool(reads) and not any(follows(n.index, counted, Call) for n in reads)
 
 
 def _may_leave(stmt: Stmt) -> bool:

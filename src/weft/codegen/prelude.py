@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from itertools import chain
 
 from ..ir.passes.polling import LongCalls
-from .support import arithmetic, division, hashing, memory, polling, search, sorting, threads, vectors
+from .support import arithmetic, division, hashing, masks, memory, polling, search, sorting, threads, vectors
 from .support.snippet import Snippet
 
 __all__ = ["INCLUDES", "LONG", "PRELUDE", "SHARED", "prelude_text", "required"]
@@ -23,7 +23,7 @@ class _Prelude(Mapping[str, Snippet]):
 
     structure: Mapping[str, Snippet] = {
         name: snippet
-        for subject in (division, hashing, memory, polling, search, sorting, threads, vectors)
+        for subject in (division, hashing, masks, memory, polling, search, sorting, threads, vectors)
         for name, snippet in subject.SNIPPETS.items()
     }
 

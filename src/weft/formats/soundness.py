@@ -15,8 +15,9 @@ S3      A branchless level that cannot mark implicit entries is in a chain whose
 S4      A chain that ends in a level that is not unique is below levels whose positions follow from coordinates. A level
         that gives each entry the next free position would give several positions to entries with the same coordinate.
         The levels below such a chain hold a part of each element.
-S5      There is one counter, alone in its coordinate, in a level that counts. A counter is over coordinates of levels.
-        The levels of these coordinates are directly below the counter, and their positions follow from coordinates.
+S5      There is one counter, alone in its coordinate, in a level that counts. What a counter is over follows from
+        coordinates of levels over the same axes: ``i`` is one, or follows from ``i/4`` and ``i%4``. Of the levels of
+        these coordinates, those below the counter are directly below it, and their positions follow from coordinates.
         Below them are branchless levels. One of the levels below the counter marks implicit entries or is iterated by
         position.
 S6      A level that counts stores a counter. Over an axis, it would hold some of the coordinates, and claim all.
@@ -119,7 +120,7 @@ def why_unsound(remapping: Remapping, levels: Sequence[LevelFormat]) -> str | No
     for k, level in enumerate(levels):
         reason = (
             _missing(levels, k)
-            or _counter_reason(coordinates, levels, k)
+            or _counter_reason(remapping, levels, k)
             or level.why_not(shown, remapping, k)
             or _chain_reason(levels, k)
             or _append_reason(remapping, shown, k)
@@ -138,36 +139,56 @@ def _missing(levels: Sequence[LevelFormat], k: int) -> str | None:
     return f"it reads the array {missing[0]} of a level above, and none has it" if missing else None
 
 
-def _counter_reason(coordinates: Sequence[IndexExpr], levels: Sequence[LevelFormat], k: int) -> str | None:
+def _counter_reason(remapping: Remapping, levels: Sequence[LevelFormat], k: int) -> str | None:
     """Return why a level violates S5 or S6, or None."""
-    own, level = coordinates[k], levels[k]
+    coordinates, level = remapping.coordinates, levels[k]
+    own = coordinates[k]
     counters = [n for n, c in enumerate(coordinates) if counters_of(c)]
     if not isinstance(own, Counter):  # S6, and the levels below a counter
         if counters_of(own):
             return "a counter is a coordinate by itself, not part of one"
         if level.counts:
             return "it holds the coordinates from 0 to a bound, which are those of a counter such as #i"
-        return _below_counter(coordinates, levels, counters[0], k) if counters and counters[0] < k else None
+        return _below_counter(remapping, levels, counters[0], k) if counters and counters[0] < k else None
     # S5: this is the level of the counter.
     if not level.counts:
         return "it does not store how far a counter such as #i counts"
     if len(counters) > 1:
         return "the remapping has two counters, of which a format has one at most"
-    elsewhere = [e for e in own.over if e not in coordinates]
-    if elsewhere:
-        return "the axes that its counter counts over are no coordinates of levels"
+    if _counted(remapping, own) is None:
+        return "the axes that its counter counts over do not follow from coordinates of levels over these axes alone"
     below = levels[k + 1 :]
     if not any(v.iteration == "position" and (v.roles or v.borrows) for v in below):
         return "no level below it marks positions without an entry"
     return None
 
 
-def _below_counter(coordinates: Sequence[IndexExpr], levels: Sequence[LevelFormat], counter: int, k: int) -> str | None:
+def _counted(remapping: Remapping, counter: Counter) -> frozenset[IndexExpr] | None:
+    """Return the coordinates from which that follows which a counter is over, or None if it does not follow."""
+    axes = frozenset[int]().union(*map(axes_of, counter.over))
+    alone = [c for c in remapping.coordinates if not counters_of(c) and axes_of(c) <= axes]
+    found: set[IndexExpr] = set()
+    for expr in counter.over:
+        if expr in alone:
+            found.add(expr)
+            continue
+        # As few coordinates as it takes, from the root down.
+        enough = (n for n in range(1, len(alone) + 1) if decided((*alone[:n], expr), remapping.order, n))
+        if (n := next(enough, None)) is None:
+            return None
+        found.update(alone[:n])
+    return frozenset(found)
+
+
+def _below_counter(remapping: Remapping, levels: Sequence[LevelFormat], counter: int, k: int) -> str | None:
     """Return why a level cannot be below a counter, or None (S5)."""
+    coordinates = remapping.coordinates
     own = coordinates[counter]
-    assert isinstance(own, Counter)
-    if coordinates[k] in own.over:  # these levels come first, then branchless ones
-        if any(c not in own.over for c in coordinates[counter + 1 : k]):
+    counted = _counted(remapping, own) if isinstance(own, Counter) else None
+    if counted is None:  # which is said of the level of the counter
+        return None
+    if coordinates[k] in counted:  # these levels come first, then branchless ones
+        if any(c not in counted for c in coordinates[counter + 1 : k]):
             return "below a counter, the levels of the axes that it counts over come first"
         if levels[k].shown.placing != "get":
             return "below a counter, positions on the axes that it counts over must follow from coordinates"
