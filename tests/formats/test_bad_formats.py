@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import weft
-from weft.errors import FormatError, NotationError, StorageError
+from weft.errors import FormatError, IndexOverflowError, NotationError, StorageError
 from weft.formats import (
     Banded,
     Compressed,
@@ -17,6 +17,7 @@ from weft.formats import (
     Singleton,
     Sliced,
     Squeezed,
+    parse_format,
 )
 
 
@@ -86,3 +87,37 @@ def test_too_large_for_memory():
     A = weft.from_coords([np.arange(0, n, 7), np.arange(n)[::-7]], 1.0, shape=(n, n), format="csr")
     with pytest.raises(weft.errors.ResultTooLargeError, match=r"format dia would take [\d,]+ bytes"):
         A.asformat("dia")
+
+
+@pytest.mark.parametrize(
+    ("remapping", "levels", "message"),
+    [
+        (weft.ones(3), [], "A.layout is the Format of a tensor A"),
+        (5, [Dense()], "made of a remapping, .* not of 5"),
+        ("(i) -> (i)", 5, "objects such as Dense.* not 5"),
+        ("(i) -> (i)", ["dense"], "objects such as Dense"),
+        ("(i) -> (i)", [Dense], "objects such as Dense"),
+        ("(i) -> (i)", Dense(), "in a list, not Dense"),
+    ],
+)
+def test_what_a_format_is_made_of(remapping, levels, message):
+    with pytest.raises(TypeError, match=message):
+        Format(remapping, levels)
+
+
+def test_coordinates_beyond_64_bit_integers():
+    dense = np.arange(12.0).reshape(3, 4)
+    with pytest.raises(NotationError, match="not a number that 64-bit integers hold"):
+        Format("(i,j) -> (i*9223372036854775808,i,j)", [Compressed()] * 3)
+    for own in ("i*4611686018427387904", "i*4611686018427387904/4"):
+        format = Format(f"(i,j) -> ({own},i,j)", [Compressed()] * 3)
+        with pytest.raises(IndexOverflowError, match=r"a tensor of shape \(3, 4\) may be beyond 64-bit"):
+            weft.asarray(dense, format=format)
+    for format in (parse_format("hicoo", 2, block=2**40), parse_format("csb", 2, block=2**62)):
+        assert np.array_equal(weft.asarray(dense, format=format).todense(), dense)
+
+
+def test_what_is_registered():
+    for name, make in ((5, Format("(i) -> (i)", [Dense()])), ("nothing", 5)):
+        with pytest.raises(TypeError, match="is a name, and a Format or a function"):
+            weft.register_format(name, make)

@@ -12,7 +12,7 @@ from compositions import wrong
 from grid.test_catalogue import MATRIX_OPERATIONS, PAIRS, RESULTS, SHAPES, A, B, C, V, W, dense, run, x, z
 from own_levels import Apart, ApartByPosition, Backwards, Reversed, Rotated
 from weft.errors import StorageError
-from weft.formats import Compressed, Dense, Format, LevelFormat, parse_format
+from weft.formats import Compressed, Dense, Format, LevelFormat, PositionIteration, ValueIteration, parse_format
 from weft.ir import Load, Select, Store
 from weft.ir.builder import add, cast, eq, ge, lit, mul, sub
 from weft.storage import check
@@ -178,8 +178,8 @@ def test_full_levels_whose_positions_are_not_row_major(remapping, levels):
 def test_a_full_level_is_iterated_by_value():
     level = Backwards()
     assert (level.iteration, level.has_every, level.row_major, level.ordered) == ("value", True, False, False)
-    assert level.capability(weft.formats.PositionIteration) is None
-    assert level.capability(weft.formats.ValueIteration) is level
+    assert level.capability(PositionIteration) is None
+    assert level.capability(ValueIteration) is level
 
 
 def test_order_may_be_given_without_an_annotation():

@@ -165,3 +165,24 @@ LEVELS = [None, (np.array([0, 1, 2, 2], np.int32), np.array([0, 1], np.int32))]
 def test_what_is_no_part_of_a_tensor(make, error, text):
     with pytest.raises(error, match=text):
         make()
+
+
+@pytest.mark.parametrize(
+    ("call", "error", "message"),
+    [
+        (lambda A: weft.evaluate("y(i) = A(i,j)*" + "9" * 400, A=A), NotationError, "number of 400 digits is beyond"),
+        (lambda A: weft.evaluate(A), TypeError, "index notation is text, not SparseTensor"),
+        (lambda A: weft.compile(A), TypeError, "index notation is text, not SparseTensor"),
+        (lambda A: weft.query(A, A), TypeError, "a query is a text such as"),
+        (lambda A: weft.nanreduce(A, 5), TypeError, "takes a ufunc such as numpy.add, not 5"),
+        (lambda A: weft.nanreduce(A, np.subtract), ValueError, "subtract has no identity"),
+        (lambda A: weft.choose(weft.asarray([0]), {}), TypeError, "a sequence of tensors"),
+        (lambda A: weft.choose(weft.asarray([0]), []), ValueError, "no choices"),
+        (lambda A: weft.select(5, 5), TypeError, "sequences of tensors, not 5 and 5"),
+        (lambda A: weft.read_tns(A), TypeError, "a path or a stream"),
+        (lambda A: weft.read_mtx(A), TypeError, "a path or a stream"),
+    ],
+)  # fmt: skip
+def test_arguments_of_another_kind(call, error, message):
+    with pytest.raises(error, match=message):
+        call(weft.asarray(np.eye(2), format="csr"))

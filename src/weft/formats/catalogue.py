@@ -308,6 +308,8 @@ def register_format(name: str, make: Callable[..., Format] | Format) -> None:
     ------
     FormatError
         If the name is taken.
+    TypeError
+        If the arguments are no name and no format.
 
     Examples
     --------
@@ -317,6 +319,10 @@ def register_format(name: str, make: Callable[..., Format] | Format) -> None:
     >>> weft.eye(3, format="two_lists").format
     'two_lists'
     """
+    if not isinstance(name, str) or not (isinstance(make, Format) or callable(make)):
+        raise TypeError(
+            f"what is registered is a name, and a Format or a function that makes one, not {name!r} and {make!r}"
+        )
     if name in _CATALOGUE or _is_letters(name):
         raise FormatError(f"the format name {name!r} is taken")
     _CATALOGUE[name] = (lambda n: make) if isinstance(make, Format) else make

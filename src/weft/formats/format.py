@@ -6,7 +6,7 @@ A format is a remapping and levels. A tensor type is a format with dtypes and a 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import field
 from functools import lru_cache
 from itertools import count, pairwise, zip_longest
@@ -44,6 +44,8 @@ class Format:
     ------
     FormatError
         If the numbers of levels and coordinates differ, or if the levels cannot store these coordinates.
+    TypeError
+        If the arguments are no remapping and levels.
 
     Examples
     --------
@@ -58,9 +60,18 @@ class Format:
     number: int = field(compare=False, repr=False)  # another one for each object, for keys that are compared quickly
 
     @ends_at_caller
-    def __init__(self, remapping: str | Remapping, levels: Sequence[LevelFormat]):
+    def __init__(self, remapping: str | Remapping, levels: Sequence[LevelFormat] = ()):
         if isinstance(remapping, str):
             remapping = Remapping.parse(remapping)
+        if not isinstance(remapping, Remapping):
+            raise TypeError(
+                f"a Format is made of a remapping, such as '(i,j) -> (j,i)', and levels, not of {remapping!r}; "
+                "A.layout is the Format of a tensor A"
+            )
+        if not isinstance(levels, Iterable) or not all(isinstance(level, LevelFormat) for level in levels):
+            raise TypeError(
+                f"the levels of a Format are objects such as Dense() and Compressed(), in a list, not {levels!r}"
+            )
         levels = tuple(levels)
         if len(levels) != len(remapping.coordinates):
             raise FormatError(f"{remapping} makes {len(remapping.coordinates)} coordinates for {len(levels)} levels")

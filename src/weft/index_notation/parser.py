@@ -16,6 +16,7 @@ parenthesis is an operator or a reduction if the tables have one of that name, e
 from __future__ import annotations
 
 import re
+import sys
 import unicodedata
 from collections.abc import Iterator
 from typing import NoReturn
@@ -255,7 +256,13 @@ class _Parser:
         try:
             if token.text[-1] in "jJ":
                 return complex(token.text)
-            return int(token.text) if token.text.isdecimal() else float(token.text)
+            number = int(token.text) if token.text.isdecimal() else float(token.text)
+            if isinstance(number, int) and number > sys.float_info.max:
+                self.fail(
+                    f"this number of {len(token.text)} digits is beyond {sys.float_info.max:.2g}; inf is infinity",
+                    token,
+                )
+            return number
         except ValueError as error:
             self.fail(str(error), token)
 

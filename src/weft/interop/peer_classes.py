@@ -507,6 +507,13 @@ def nanreduce(
     **kwargs
         Other arguments of ``method.reduce``.
 
+    Raises
+    ------
+    TypeError
+        If ``method`` is no ufunc.
+    ValueError
+        If neither the ufunc nor the caller has an identity.
+
     Examples
     --------
     >>> import numpy as np
@@ -516,11 +523,15 @@ def nanreduce(
     np.float64(2.0)
     """
     tensor: Any = asarray(x)
+    if not callable(getattr(method, "reduce", None)):
+        raise TypeError(f"nanreduce takes a ufunc such as numpy.add, not {method!r}")
     # maximum and minimum have no identity, but variants that ignore NaN.
     if identity is None and method in (np.maximum, np.minimum):
         method = np.fmax if method is np.maximum else np.fmin
     else:
         start = method.identity if identity is None else identity
+        if start is None:
+            raise ValueError(f"{method.__name__} has no identity, which takes the place of NaN; give identity=")
         tensor = where(np.isnan(tensor), tensor.dtype.type(start), tensor)
     return method.reduce(tensor, axis=axis, keepdims=keepdims, **kwargs)
 

@@ -14,7 +14,7 @@ array([[ 0, 11, 22],
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -60,6 +60,8 @@ def select(condlist: Sequence[Any], choicelist: Sequence[Any], default: Any = 0)
     >>> weft.select([x > 0, x < 0], [x, -2.0]).todense()
     array([ 0.,  3., -2.])
     """
+    if not (hasattr(condlist, "__len__") and hasattr(choicelist, "__len__")):
+        raise TypeError(f"conditions and choices are sequences of tensors, not {condlist!r} and {choicelist!r}")
     if len(condlist) != len(choicelist):
         raise ValueError("list of cases must be same length as list of conditions")
     if not len(condlist):
@@ -96,9 +98,9 @@ def choose(a: Any, choices: Sequence[Any], out: Any = None, mode: str = "raise")
     Raises
     ------
     ValueError
-        If a number has no choice and ``mode`` is 'raise'.
+        If a number has no choice and ``mode`` is 'raise', and if there are no choices.
     TypeError
-        If ``a`` is neither of integers nor of booleans.
+        If ``a`` is neither of integers nor of booleans, and if the choices are no sequence.
 
     Examples
     --------
@@ -109,7 +111,11 @@ def choose(a: Any, choices: Sequence[Any], out: Any = None, mode: str = "raise")
     which = SparseTensor(storage_of(a))
     if which.dtype.kind not in "iub":
         raise TypeError(f"Cannot cast array data from {which.dtype!r} to dtype('int64') according to the rule 'safe'")
+    if isinstance(choices, Mapping | str) or not hasattr(choices, "__len__"):
+        raise TypeError(f"choices are a sequence of tensors, one for each number, not {choices!r}")
     n = len(choices)
+    if not n:
+        raise ValueError("there are no choices to choose from; give at least one")
     if mode == "wrap":
         which = map(lambda index: index % n, which)
     elif mode == "clip":

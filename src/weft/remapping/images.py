@@ -84,7 +84,7 @@ def digit_of(expr: IndexExpr) -> Digit | None:
         case Binary(op="/" | "%" | ">>" | "&" as op, left=left, right=Constant(value=value)):
             # Shifts and masks are divisions and remainders by powers of two; a mask has only trailing ones.
             inner = digit_of(left)
-            size = {"/": value, "%": value, ">>": 1 << max(value, 0), "&": value + 1}[op]
+            size = 1 << min(max(value, 0), 64) if op == ">>" else value + (op == "&")
             if inner is None or size < 1 or (op == "&" and size & value):
                 return None
             # The new boundary must lie inside the run, and divide its upper end.

@@ -17,6 +17,7 @@ import re
 from collections.abc import Mapping
 from typing import NoReturn
 
+from ..dtypes import INT64_MAX
 from ..errors import NotationError
 from .nodes import OPERATIONS, PRECEDENCE, Axis, Binary, Constant, Counter, Extent, IndexExpr
 
@@ -159,10 +160,15 @@ class Parser:
         self.measures[id(made)] = depth, size, made
         return made
 
+    def constant(self, value: int, place: int) -> Constant:
+        if abs(value) > INT64_MAX:
+            self.fail(f"{value} is not a number that 64-bit integers hold", place)
+        return Constant(value)
+
     def operand(self) -> IndexExpr:
         kind, text, place = self.next()
         if kind == "number":
-            return Constant(int(text))
+            return self.constant(int(text), place)
         if text == "size" and self.accept("("):
             _, name, where = self.next()
             axis = self.names.get(name)
@@ -174,7 +180,7 @@ class Parser:
             if text in self.names:
                 return self.names[text]
             if text in self.parameters:
-                return Constant(int(self.parameters[text]))
+                return self.constant(int(self.parameters[text]), place)
             self.fail(f"{text} is no axis, parameter or let", place)
         if text == "(":
             self.depth += 1
@@ -185,7 +191,7 @@ class Parser:
             self.depth -= 1
             return found
         if text == "-" and self.tokens[self.at][0] == "number":  # unary minus is for numbers only
-            return Constant(-int(self.next()[1]))
+            return self.constant(-int(self.next()[1]), place)
         if text == "#":
             over: list[IndexExpr] = []
             while self.tokens[self.at][0] == "name" and self.tokens[self.at][1] != "in":

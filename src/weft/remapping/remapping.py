@@ -6,10 +6,11 @@ from collections.abc import Sequence
 from functools import lru_cache
 from typing import Any
 
-from ..errors import NotationError
+from ..dtypes import INT64_MAX
+from ..errors import IndexOverflowError, NotationError
 from ..records import cached, record
 from .inverse import interval_of, invert
-from .nodes import Axis, IndexExpr, axes_of, to_text
+from .nodes import Axis, Binary, IndexExpr, axes_of, to_text
 from .parser import parse
 
 __all__ = ["Remapping"]
@@ -157,9 +158,30 @@ class Remapping:
 
 @lru_cache(maxsize=4096)
 def _extents(remapping: Remapping, shape: tuple[int, ...]) -> tuple[tuple[int, int] | None, ...]:
-    found = (interval_of(c, shape) for c in remapping.coordinates)
+    found = [interval_of(c, shape) for c in remapping.coordinates]
+    for c in remapping.coordinates:
+        _require_int64(c, shape, remapping)
     # Interval arithmetic may give an end before the begin if an axis has size 0.
     return tuple(None if e is None else (e[0], max(e)) for e in found)
+
+
+def _require_int64(expr: IndexExpr, shape: tuple[int, ...], remapping: Remapping) -> None:
+    """Raise an error if a coordinate, or a part of one, may have values that kernels cannot compute.
+
+    Raises
+    ------
+    IndexOverflowError
+        If 64-bit integers do not hold all values.
+    """
+    found = interval_of(expr, shape)
+    if found is not None and max(-found[0], found[1], found[1] - found[0]) > INT64_MAX:
+        text = str(remapping)
+        raise IndexOverflowError(
+            f"a coordinate that {text} makes for a tensor of shape {shape} may be beyond 64-bit integers"
+        )
+    if isinstance(expr, Binary):
+        _require_int64(expr.left, shape, remapping)
+        _require_int64(expr.right, shape, remapping)
 
 
 def inverse_permutation(permutation: Sequence[int]) -> tuple[int, ...]:

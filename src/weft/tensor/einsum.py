@@ -104,7 +104,7 @@ def evaluate(text: str, /, *, format: FormatLike | None = None, dtype: DTypeLike
     array([23., 50.])
     """
     try:
-        assignment = _parsed(text)
+        assignment = _parsed(text) if isinstance(text, str) else parse(text)
         used = set(operand_names(assignment))
         if assignment.op is not None:  # += reads the tensor on the left-hand side
             used.add(assignment.target.tensor)
@@ -473,7 +473,7 @@ def compile(
     >>> k
     <kernel y(i) = A(i,j)*x(j); A: csr float64, x: dense float64, y: dense float64>
     """
-    assignment = _parsed(text)
+    assignment = _parsed(text) if isinstance(text, str) else parse(text)
     return CompiledKernel(assignment, _types(assignment, formats, dtypes or {}, text), text, schedule)
 
 

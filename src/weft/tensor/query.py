@@ -81,6 +81,8 @@ def query(x: Any, text: str | Query) -> Statistics:
 
     Raises
     ------
+    TypeError
+        When the query is neither a text nor a Query.
     NotationError
         When the query is malformed; the message points at the place.
     IndexOverflowError
@@ -104,6 +106,8 @@ def query(x: Any, text: str | Query) -> Statistics:
     ∀i Q(i) = width(B(i))*1
     """
     storage = storage_of(x)
+    if not isinstance(text, str | Query):
+        raise TypeError(f"a query is a text such as 'select [i] -> count(j) as nnz', not {text!r}")
     asked = parse(text, len(storage.shape)) if isinstance(text, str) else text
     labels = [a.label for a in asked.aggregates]
     twice = next((label for label in labels if labels.count(label) > 1), None)
