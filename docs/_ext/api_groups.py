@@ -537,8 +537,8 @@ PAGES: tuple[Page, ...] = (
                 members(
                     "Format",
                     """
-                order letters mode_order options is_dense is_canonical is_unique is_structured is_compact is_padded
-                canonical permuted reordered level_shape
+                order letters mode_order options is_dense is_full is_canonical is_unique is_structured is_compact
+                is_padded canonical permuted reordered level_shape
             """,
                 ),
             ),

@@ -207,7 +207,7 @@ def test_full_levels_in_every_operation(levels):
             [Dense(), Sliced(), Singleton()],
             "do not follow from coordinates of levels over these",
         ),
-        ("(i,j) -> (i/2,#i,j,i%2)", [Dense(), Sliced(), Singleton(), Dense()], "axes that it counts over come first"),
+        ("(i,j) -> (i/2,#i,j,i%2)", [Dense(), Sliced(), Singleton(padded=True), Dense()], "it counts over come first"),
         ("(i,j) -> (#i,i,j)", [Compressed(), Dense(), Singleton()], "level 1 .* does not store how far"),
         ("(i,j) -> (#i,i,j)", [Squeezed(), Dense(), Singleton()], "level 1 .* does not store how far"),
         (

@@ -78,7 +78,7 @@ def entry_order_of(source: Format, loops: Sequence[str]) -> EntryOrder:
     variables = level_variables(Access("A", tuple(f"i{axis}" for axis in range(source.order))), source)
     levels = dict(zip(variables, zip(source.walked_levels, source.remapping.coordinates, strict=True), strict=True))
     entries = all(
-        level.compact and level.gapless and not level.partial and (level.row_major or level.iterates_positions)
+        level.compact and level.gapless and not level.partial and (level.row_major or not level.has_every)
         for level in source.levels
     )
     known = significance(source.remapping.coordinates) is not None  # nothing is stored beyond an edge

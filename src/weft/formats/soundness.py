@@ -15,9 +15,9 @@ S3      A branchless level that cannot mark implicit entries is in a chain whose
 S4      A chain that ends in a level that is not unique is below levels whose positions follow from coordinates. A level
         that gives each entry the next free position would give several positions to entries with the same coordinate.
         The levels below such a chain hold a part of each element.
-S5      There is one counter, alone in its coordinate, in a level that counts. What a counter is over follows from
-        coordinates of levels over the same axes: ``i`` is one, or follows from ``i/4`` and ``i%4``. Of the levels of
-        these coordinates, those below the counter are directly below it, and their positions follow from coordinates.
+S5      There is one counter, alone in its coordinate, in a level that counts. The axes that it is over follow from
+        coordinates of levels over these axes alone: ``i`` is one, or follows from ``i/4`` and ``i%4``. Those levels of
+        them that are below the counter are directly below it, and their positions follow from coordinates.
         Below them are branchless levels. One of the levels below the counter marks implicit entries or is iterated by
         position.
 S6      A level that counts stores a counter. Over an axis, it would hold some of the coordinates, and claim all.
