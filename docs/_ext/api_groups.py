@@ -600,9 +600,10 @@ PAGES: tuple[Page, ...] = (
             """,
                 ),
             ),
+            Group("Warnings", members("errors", "DensifyWarning")),
         ),
-        "Each derives from `WeftError`, and from the built-in error that a NumPy user would catch. The classes are in "
-        "`weft.errors`.",
+        "Each error derives from `WeftError`, and from the built-in error that a NumPy user would catch. The classes "
+        "are in `weft.errors`.",
     ),
 )
 

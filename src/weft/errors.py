@@ -11,6 +11,7 @@ __all__ = [
     "CompilerError",
     "DTypeError",
     "DensifyError",
+    "DensifyWarning",
     "FileFormatError",
     "FormatError",
     "IndexOverflowError",
@@ -157,6 +158,22 @@ class DensifyError(WeftError, TypeError):
     ... except weft.errors.DensifyError as error:
     ...     print(str(error).rpartition("; ")[2])
     A.todense() makes an ndarray of 32 bytes
+    """
+
+
+class DensifyWarning(UserWarning):
+    """Warning of a large result, within ``config.max_densify_bytes``, whose elements no operand stores.
+
+    Examples
+    --------
+    >>> import warnings
+    >>> import numpy as np
+    >>> import weft.errors
+    >>> A = weft.eye(3000, format="csr")
+    >>> with warnings.catch_warnings(record=True, action="always") as caught:
+    ...     dense = A + np.ones((3000, 1))
+    >>> caught[0].category is weft.errors.DensifyWarning
+    True
     """
 
 

@@ -15,8 +15,9 @@ if TYPE_CHECKING:
     from ..scheduling.user_schedule import LoopNest
     from .conversion import convert, in_dtype, plan_of
     from .conversion_text import ConversionReport
-    from .data_annihilators import assumed
+    from .data_annihilators import Absorbed, assumed
     from .entry_lists import count_entries
+    from .full_results import announce, full_line, spreading
     from .hash_growth import InsertionTarget, insertion_target
     from .kernel import Kernel
     from .plan import (
@@ -36,6 +37,7 @@ if TYPE_CHECKING:
     from .verification import verify, verify_entries
 
 __all__ = [
+    "Absorbed",
     "ConversionReport",
     "InsertionTarget",
     "Kernel",
@@ -43,6 +45,7 @@ __all__ = [
     "Lowered",
     "Plan",
     "accumulation",
+    "announce",
     "anonymous",
     "assumed",
     "compile",
@@ -52,6 +55,7 @@ __all__ = [
     "dense_format",
     "entry_bytes",
     "evaluate",
+    "full_line",
     "in_dtype",
     "insertion_target",
     "looked_up",
@@ -59,6 +63,7 @@ __all__ = [
     "plan_loops",
     "plan_of",
     "require_operands",
+    "spreading",
     "target_type",
     "under_standard_names",
     "verify",
@@ -71,9 +76,10 @@ _MODULES = {
     "..scheduling.user_schedule": "LoopNest",
     ".conversion": "convert in_dtype plan_of",
     ".conversion_text": "ConversionReport",
-    ".data_annihilators": "assumed",
+    ".data_annihilators": "Absorbed assumed",
     ".entry_lists": "count_entries",
     ".hash_growth": "InsertionTarget insertion_target",
+    ".full_results": "announce full_line spreading",
     ".kernel": "Kernel",
     ".plan": (
         "Plan accumulation compile evaluate looked_up plan_for require_operands target_type under_standard_names"

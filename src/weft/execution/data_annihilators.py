@@ -142,11 +142,14 @@ class Absorbed:
         The operators that a fill value decides.
     refused : tuple of Absorption
         The operators that a fill value was expected to decide, and does not.
+    undecided : tuple of Absorption
+        The operators that a fill value might have decided, and does not.
     """
 
     assignment: Assignment
     holding: tuple[Absorption, ...] = ()
     refused: tuple[Absorption, ...] = ()
+    undecided: tuple[Absorption, ...] = ()
 
     def notes(self, assumed: bool) -> str:
         """Return a line for each operator that was looked at: the values, and the consequences.
@@ -238,7 +241,9 @@ def apply_data_annihilators(
     return _answered(assignment, tuple(types.items()), dtype, lambda a: (a.near.usual or not usual) and look(a))
 
 
-def assumed(assignment: Assignment, types: Mapping[str, TensorType], dtype: str | None = None) -> Absorbed:
+def assumed(
+    assignment: Assignment, types: Mapping[str, TensorType], dtype: str | None = None, *, every: bool = False
+) -> Absorbed:
     """Replace operators by those that are expected to absorb, before there are values to be looked at.
 
     Parameters
@@ -249,6 +254,8 @@ def assumed(assignment: Assignment, types: Mapping[str, TensorType], dtype: str 
         The types of the operands by name.
     dtype : str, optional
         Dtype of the computation, if it is wider than that of the operands.
+    every : bool
+        If true, operators are expected to absorb that do so beside few values, too.
 
     Returns
     -------
@@ -257,7 +264,7 @@ def assumed(assignment: Assignment, types: Mapping[str, TensorType], dtype: str 
     """
     if not _might_absorb(assignment):
         return Absorbed(assignment)
-    return _answered(assignment, tuple(types.items()), dtype, lambda a: a.near.usual and _is_open(a, types))
+    return _answered(assignment, tuple(types.items()), dtype, lambda a: (every or a.near.usual) and _is_open(a, types))
 
 
 @lru_cache(maxsize=1024)
@@ -318,7 +325,8 @@ def _asking(assignment: Assignment, types: Mapping[str, TensorType], dtype: str 
     value = yield from _rewritten(explicit.value, types, found)
     holding = tuple(a for a, holds in found.items() if holds)
     refused = tuple(a for a, holds in found.items() if a.near.usual and not holds)
-    return Absorbed(replace(explicit, value=value) if holding else assignment, holding, refused)
+    undecided = tuple(a for a, holds in found.items() if not (a.near.usual or holds))
+    return Absorbed(replace(explicit, value=value) if holding else assignment, holding, refused, undecided)
 
 
 def _rewritten(expr: Expr, types: Mapping[str, TensorType], found: dict[Absorption, bool]) -> _Asking[Expr]:

@@ -58,6 +58,7 @@ from .alternatives import (
 )
 from .conversion import convert, convert_result
 from .data_annihilators import Absorbed, apply_data_annihilators
+from .full_results import announce, spreading
 from .kernel import Kernel, with_fill
 from .plan_cache import kept
 from .same_structure import same_structure
@@ -106,6 +107,7 @@ class Plan:
     is_in_steps = False
     schedule: Schedule
     alike: tuple[int, ...] = ()
+    _spreads: bool | None = None
 
     def __init__(
         self,
@@ -161,6 +163,13 @@ class Plan:
             variant = replace(self.kernel.lowered.variant, **alternative.change)
             found = self._taken[alternative.name] = self._plan_again(variant)
         return found
+
+    def spreads(self, assignment: Assignment, storages: Sequence[Storage]) -> bool:
+        """Return whether the result, of the assignment that is planned, may have elements that no operand stores."""
+        if self._spreads is None:
+            kinds = zip(_read(assignment)[1], [s.type for s in storages], strict=True)
+            self._spreads = bool(spreading(assignment, tuple(kinds))[0])
+        return self._spreads
 
     @cached
     def has_equal_parallel_loops(self) -> bool:
@@ -744,8 +753,11 @@ def evaluate(
 
     def run(named: Assignment) -> Storage:
         plan = plan_for(named, tuple(s.type for s in storages), format=format, dtype=dtype)
-        if found.refused and (format is None or not format.is_dense):
-            found.require_room(operands, plan.target)
+        if format is None or not format.is_dense:
+            if found.refused:
+                found.require_room(operands, plan.target)
+            if plan.spreads(named, storages):
+                announce(assignment, found, operands, plan.target)
         return plan.run(storages) if out is None else plan.run(storages, out)
 
     try:

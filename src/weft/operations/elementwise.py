@@ -21,6 +21,7 @@ from ..execution.plan_cache import plans
 from ..formats import Compressed, Dense, Format, LevelFormat, TensorType
 from ..formats.capabilities import Append, ArrayEditing
 from ..formats.soundness import why_unsound
+from ..index_notation import accesses
 from ..index_notation.dtype_promotion import COMPARISONS, holds, loop_dtypes
 from ..index_notation.nodes import Access, Apply, Assignment, Expr
 from ..index_notation.operator_table import ABSENT_ANSWERS, operator
@@ -48,7 +49,12 @@ class ElementwisePlan:
     __slots__ = ("run", "target", "types")
 
     def __init__(
-        self, assignment: Assignment, types: tuple[Any, ...], format: Format | None = None, prune: bool = False
+        self,
+        assignment: Assignment,
+        types: tuple[Any, ...],
+        format: Format | None = None,
+        prune: bool = False,
+        looked: Any = None,
     ) -> None:
         self.types = types
         own = None if format is None else format.unconditional
@@ -59,7 +65,30 @@ class ElementwisePlan:
         # If the kernel cannot leave out entries equal to the fill value, they are dropped afterwards. Below a diagonal
         # that is stored, all entries are.
         kept = self.target.format.is_dense or any(level.implied for level in levels)
-        self.run = run if not prune or kept or planned.prunes else lambda storages: drop_explicit_fill(run(storages))
+        if prune and not (kept or planned.prunes):
+            run = _without_fill(run)
+        names = tuple(dict.fromkeys(access.tensor for access in accesses(assignment.value)))
+        if (own is None or not own.is_dense) and execution.spreading(assignment, tuple(zip(names, types, strict=True)))[
+            0
+        ]:
+            run = _announced(run, looked or execution.Absorbed(assignment), names, self.target)
+        self.run = run
+
+
+def _without_fill(run: Run) -> Run:
+    """Return ``run`` with results that have no entries equal to the fill value."""
+    return lambda storages: drop_explicit_fill(run(storages))
+
+
+def _announced(run: Run, looked: Any, names: tuple[str, ...], target: TensorType) -> Run:
+    """Return ``run`` with a look at the size of results that have elements which no operand stores."""
+
+    def announced(storages: tuple[Storage, ...]) -> Storage:
+        held = dict(zip(names, storages, strict=True))
+        execution.announce(looked.assignment, looked, held, target, is_operator=True)
+        return run(storages)
+
+    return announced
 
 
 def plan_binary(op: str, left: Storage, right: Storage) -> tuple[ElementwisePlan, tuple[Storage, Storage]]:
@@ -91,14 +120,13 @@ def plan_binary(op: str, left: Storage, right: Storage) -> tuple[ElementwisePlan
     assignment, looked = Assignment(Access("C", target), Apply(op, (first, second))), None
     # An operator may absorb only beside certain values, which the dense operand's values decide.
     if depends_on_values(op, left, right):
-        looked = execution.looked_up(assignment, {"A": left, "B": right}, usual=True)
+        looked = execution.looked_up(assignment, {"A": left, "B": right})
         assignment = looked.assignment
-    holding = looked is not None and bool(looked.holding)
     # As in scipy and sparse, results equal to the fill value are not stored: A != B has entries only where the two
     # differ.
     prune, types = op != SPREADS and not (left.format.is_dense or right.format.is_dense), (left.type, right.type)
-    key = ("elementwise", op, left.type.number, right.type.number, first, second, target, holding)
-    plan = plans.get(key, lambda: ElementwisePlan(assignment, types, prune=prune))
+    key = ("elementwise", left.type.number, right.type.number, assignment)
+    plan = plans.get(key, lambda: ElementwisePlan(assignment, types, prune=prune, looked=looked))
     if looked is not None:
         looked.require_room({"A": left, "B": right}, plan.target)
     return plan, (left, right)
@@ -120,7 +148,7 @@ def depends_on_values(op: str, left: Storage, right: Storage) -> bool:
         return False
     position = int(left.format.is_dense)
     sparse = (left, right)[position]
-    return any(near.usual for near in operator(op).near(position, sparse.type.fill))
+    return bool(operator(op).near(position, sparse.type.fill))
 
 
 def _access(name: str, storage: Storage, shape: tuple[int, ...]) -> tuple[Storage, Expr]:

@@ -102,7 +102,13 @@ def check_names(
 
 
 def report(
-    kernel: Any, assignment: Assignment, looked: Any, origins: Sequence[str | None] | None = None, *, assumed: bool
+    kernel: Any,
+    assignment: Assignment,
+    looked: Any,
+    origins: Sequence[str | None] | None = None,
+    *,
+    assumed: bool,
+    full: str = "",
 ) -> str:
     """Return a few lines on a plan, with notes on the values of operands that the plan depends on.
 
@@ -118,10 +124,15 @@ def report(
         The origins of the kernels that run, if they are not those of ``kernel``.
     assumed : bool
         True if the values are assumed, and are looked up at each call.
+    full : str
+        The line on a result with elements that no operand stores.
     """
     told = {v for absorption in looked.refused for v in free_variables(absorption.expr)}
     notes = looked.notes(assumed=assumed).splitlines()
     lines = [to_text(explicit_sums(assignment)), kernel.summary(told), *(f"values: {note}" for note in notes)]
+    # A loop over coordinates that an operand does not store has a line already.
+    if full and "also where" not in lines[1]:
+        lines.append(full)
     return "\n".join([*lines, execution.compiled_line(kernel.origins if origins is None else origins)])
 
 
@@ -230,6 +241,9 @@ class CompiledKernel:
         # There are no values yet, so that the kernel is compiled for the values that divisors usually have.
         self._assumed = execution.assumed(assignment, {name: types[name] for name in self.operands})
         self._kernel = execution.compile(self._assumed.assignment, types, user_schedule)
+        kinds = tuple([(name, types[name]) for name in self.operands])
+        self._spreads = bool(execution.spreading(self._assumed.assignment, kinds)[0])
+        self._is_asked_dense = assignment.target.tensor in types and self._kernel.type.format.is_dense
         target = assignment.target.tensor
         self._called_with = self.operands if assignment.op is None else (*self.operands, target)
         self._all_types = {**self._types, target: self._kernel.type}
@@ -312,7 +326,10 @@ class CompiledKernel:
             raise ValueError(f"a report is 'text' or 'svg', not {format!r}")
         if stages:
             return titled(stage_texts(self._kernel, stages, self._assumed, assumed=True))
-        return report(self._kernel, self._assignment, self._assumed, self._origins, assumed=True)
+        full = ""
+        if not self._is_asked_dense:
+            full = execution.full_line(self._assignment, self._assumed, self._types, self._kernel.type)
+        return report(self._kernel, self._assignment, self._assumed, self._origins, assumed=True, full=full)
 
     def __call__(self, *operands: Any, **named: Any) -> SparseTensor | Array | Any:
         """Compute the result from the operands, given by position or by name."""
@@ -329,8 +346,7 @@ class CompiledKernel:
 
             def run(assignment: Assignment) -> Storage:
                 planned = self._plan_for(assignment, types, format)
-                if found.refused and not (given and self._kernel.type.format.is_dense):
-                    found.require_room(held, planned.target)
+                self._require_room(found, held, planned.target)
                 return planned.run(storages, *old)  # type: ignore[no-any-return]
 
             # A schedule of the user's names the loops.
@@ -467,6 +483,12 @@ class CompiledKernel:
             user_schedule=self._user_schedule,
         )
 
+    def _require_room(self, found: Any, held: Mapping[str, Storage], target: TensorType) -> None:
+        """Raise if a result that is not asked to be dense has too many elements that no operand stores."""
+        if (found.refused or self._spreads) and not self._is_asked_dense:
+            found.require_room(held, target)
+            execution.announce(self._assignment, found, held, target)
+
     def _phases(self, storages: tuple[Storage, ...]) -> Any:
         operands = dict(zip(self.operands, storages, strict=True))
         # Both phases need the same structure, so only annihilators that hold for most values count (``usual``).
@@ -478,6 +500,7 @@ class CompiledKernel:
             )
         # Separate phases need a single kernel that takes the operands as they are given.
         found = self._plan_for(looked.assignment, tuple([s.type for s in storages]), self._kernel.type.format)
+        self._require_room(looked, operands, found.target)
         if found.is_in_steps:
             raise FormatError(
                 f"{self._text} is computed in several steps, so that assemble and compute cannot be separate; "

@@ -596,7 +596,9 @@ def explain(*operands: Any, stages: bool | str | Iterable[str] = False, **named:
     shared = execution.plan_for(execution.anonymous(looked.assignment), types, format=result_format, dtype=wanted)
     origins = shared.chosen(storages)[0].origins
     chosen = [f"chosen for these operands: {alternative.name}, since {alternative.reason}" for alternative in taken]
-    lines = [report(plan, assignment, looked, origins, assumed=False), *chosen]
+    asked_dense = result_format is not None and result_format.is_dense
+    full = "" if asked_dense else execution.full_line(assignment, looked, held, plan.target)
+    lines = [report(plan, assignment, looked, origins, assumed=False, full=full), *chosen]
     if notation is not None and len(found) > 2 and config.reassociate:
         steps = len(_planned(notation, list(found.values()), "auto").path)
         if steps > 1:

@@ -1,0 +1,314 @@
+"""Full results: elements that no operand stores, and that a result has because of fill values.
+
+A result may have an element wherever a *case* of its expression does: a set of operands that store something there. A
+product has the cases of the factors that decide it, put together, and a sum those of all its terms. A case *spreads* if
+its operands do not have all variables of the result. The result then has elements at every coordinate of the others, as
+``A(i,j) + x(j)`` at every ``i``, and ``min(k, W(i,k) + V(k,j))`` at all of ``i`` and ``j`` unless what is missing is
+infinite. Such a result counts against ``config.max_densify_bytes`` before it is computed. Results that are as large
+without the cases that spread do not: those of a product with an array, or of a sum with one of their shape.
+"""
+
+from __future__ import annotations
+
+import math
+import sys
+import warnings
+from collections.abc import Mapping
+from functools import lru_cache
+from pathlib import Path
+
+import numpy as np
+
+from ..analysis.implicit_values import annihilates
+from ..analysis.iteration_graph import Types, distinct_accesses, typed_implicit_value
+from ..config import config
+from ..errors import DensifyError, DensifyWarning
+from ..formats import TensorType
+from ..index_notation import explicit_sums, expression_text, free_variables, to_text
+from ..index_notation.nodes import Access, Apply, Assignment, Expr, Reduce
+from ..index_notation.traversal import tensors
+from ..records import record, replace
+from ..storage import Storage
+from .data_annihilators import Absorbed, assumed
+from .operand_extents import extents_of
+from .result_buffers import entry_bytes
+
+__all__ = ["announce", "full_line", "spreading"]
+
+_MANY = 64
+"""Cases beyond which an expression is not looked at: sums inside products multiply them."""
+_TIMES = 100
+"""Elements of a result for each entry of its operands, above which a large result comes with a warning."""
+_SHARE = 16
+"""Part of the limit from which on a result is large enough for a warning."""
+
+
+@record
+class Case:
+    """Operands that have a value together, and the variables whose coordinates these values have."""
+
+    operands: tuple[Access, ...]
+    variables: frozenset[str]
+
+
+def _cases(expr: Expr, types: Mapping[str, TensorType]) -> tuple[Case, ...]:
+    match expr:
+        case Access(indices=indices):
+            return (Case((expr,), frozenset(indices)),)
+        case Reduce(vars=vars, body=body):
+            return tuple([replace(case, variables=case.variables.difference(vars)) for case in _cases(body, types)])
+        case Apply(op=op, args=args):
+            fills = [typed_implicit_value(arg, types) for arg in args]
+            deciding = [arg for k, arg in enumerate(args) if annihilates(op, args, k, fills[k])]
+            if not deciding:
+                return tuple([case for arg in args for case in _cases(arg, types)])
+            return _together(expr, deciding, types)
+    return ()
+
+
+def _together(expr: Apply, deciding: list[Expr], types: Mapping[str, TensorType]) -> tuple[Case, ...]:
+    """Return the cases of an operator that has a value only where all its deciding operands have one."""
+    # An array beside them says which coordinates there are along its axes.
+    arrays = [a for arg in expr.args if arg not in deciding for a in distinct_accesses(arg) if _is_array(a, types)]
+    known = frozenset(v for a in arrays for v in a.indices)
+    if any(all(_is_array(a, types) for a in distinct_accesses(arg)) for arg in deciding):
+        known = frozenset(free_variables(expr))
+    found = [Case((), known)]
+    for arg in deciding:
+        found = [Case((*a.operands, *b.operands), a.variables | b.variables) for a in found for b in _cases(arg, types)]
+        if len(found) > _MANY:
+            return (Case(tuple(distinct_accesses(expr)), frozenset(free_variables(expr))),)
+    return tuple(found)
+
+
+def _is_array(access: Access, types: Mapping[str, TensorType]) -> bool:
+    return types[access.tensor].format.is_dense
+
+
+@lru_cache(maxsize=1024)
+def spreading(assignment: Assignment, kinds: Types) -> tuple[tuple[Case, ...], tuple[Case, ...]]:
+    """Return the cases of an assignment that spread along variables of the result, and the others.
+
+    Parameters
+    ----------
+    assignment : Assignment
+        The assignment.
+    kinds : tuple of (str, TensorType)
+        Types of the operands by name.
+    """
+    types, value = dict(kinds), explicit_sums(assignment).value
+    # Where all operands are arrays, so is the result, as in NumPy.
+    if all(_is_array(a, types) for a in distinct_accesses(value)):
+        return (), ()
+    result, found = frozenset(assignment.target.indices), _cases(value, types)
+
+    def spreads(case: Case) -> bool:
+        if not result <= case.variables:
+            return True
+        arrays = all(_is_array(a, types) for a in case.operands)
+        return arrays and not any(result <= set(a.indices) for a in case.operands)
+
+    spread = tuple([case for case in found if spreads(case)])
+    return spread, tuple([case for case in found if case not in spread])
+
+
+@record
+class _Full:
+    """A result with elements that no operand stores: their number, their bytes, and the cases that spread."""
+
+    count: int
+    bytes: int
+    whole: bool
+    cases: tuple[Case, ...]
+
+
+def _measured(assignment: Assignment, operands: Mapping[str, Storage], target: TensorType) -> _Full | None:
+    """Return what is known of a result with cases that spread; None if it is as large without them."""
+    value = explicit_sums(assignment).value
+    kinds = tuple([(a.tensor, operands[a.tensor].type) for a in distinct_accesses(value)])
+    spread, others = spreading(assignment, kinds)
+    extents = extents_of(value, operands)
+    if not spread or extents is None or any(v not in extents for v in assignment.target.indices):
+        return None
+    shape = tuple([extents[v] for v in assignment.target.indices])
+    whole, types = math.prod(shape), dict(kinds)
+
+    def size(case: Case) -> int:
+        bounds = [whole]
+        for a in case.operands:
+            if not _is_array(a, types):
+                own = math.prod(extents[v] for v in {*assignment.target.indices}.intersection(a.indices))
+                bounds.append(min(int(operands[a.tensor].vals.size), own) * (whole // max(own, 1)))
+        return min(bounds)
+
+    if 2 * sum(map(size, others)) >= whole:
+        return None
+    count = min(whole, sum(map(size, (*spread, *others))))
+    dtype = np.dtype(target.dtype)
+    needed = whole * dtype.itemsize if target.format.is_dense else count * entry_bytes(target.format, dtype, shape)
+    return _Full(count, needed, count == whole, spread)
+
+
+def _bytes_at_most(order: int) -> int:
+    """Return an upper bound of the bytes of an entry: a complex value, and a coordinate for each axis."""
+    return 16 + 8 * order
+
+
+def announce(
+    assignment: Assignment,
+    found: Absorbed,
+    operands: Mapping[str, Storage],
+    target: TensorType,
+    *,
+    is_operator: bool = False,
+) -> None:
+    """Raise for a result that is too large because of fill values, and warn of one that is large.
+
+    Parameters
+    ----------
+    assignment : Assignment
+        The assignment as it was written.
+    found : Absorbed
+        The assignment as it is computed, with the operators whose operands' values were looked at.
+    operands : mapping
+        The operands by name.
+    target : TensorType
+        Type of the result.
+    is_operator : bool
+        True if the user wrote an operator or a function, not the assignment.
+
+    Raises
+    ------
+    DensifyError
+        The result takes more than ``weft.config.max_densify_bytes``.
+    """
+    # Small results are the usual ones, and a look at their extents is cheap.
+    extents, indices = extents_of(found.assignment.value, operands), assignment.target.indices
+    most = 0 if extents is None else math.prod([extents.get(v, 0) for v in indices]) * _bytes_at_most(len(indices))
+    if most * _SHARE <= config.max_densify_bytes:
+        return
+    full = _measured(found.assignment, operands, target)
+    if full is None or full.bytes * _SHARE <= config.max_densify_bytes:
+        return
+    types = {name: operands[name].type for name in tensors(assignment.value)}
+    text, advice = _reason(assignment, found, full, types), _advice(assignment, types, is_operator)
+    head, tail = f"{text}: {full.count} elements take {_size(full.bytes)}", f"in {to_text(assignment)}"
+    if full.bytes > config.max_densify_bytes:
+        given = ", ".join(f"{name}: {operands[name].shape} {type.format}" for name, type in types.items())
+        raise DensifyError(
+            f"{head}, more than weft.config.max_densify_bytes, {config.max_densify_bytes}; {advice}, or raise the "
+            f"limit; {tail}, with {given}"
+        )
+    if full.count > _TIMES * sum(operands[name].vals.size for name in types):
+        warnings.warn(f"{head}; {advice}; {tail}", DensifyWarning, stacklevel=_frames_of_weft())
+
+
+def full_line(
+    assignment: Assignment, found: Absorbed, operands: Mapping[str, Storage | TensorType], target: TensorType
+) -> str:
+    """Return the line of a report on a result with elements that no operand stores; empty for other results.
+
+    Parameters
+    ----------
+    assignment, found
+        The arguments of :func:`announce`.
+    operands : mapping
+        The operands by name, or their types, by which the size of a result is not known.
+    target : TensorType
+        Type of the result.
+    """
+    held, types = dict[str, Storage](), dict[str, TensorType]()
+    for name in tensors(found.assignment.value):
+        operand = operands[name]
+        if isinstance(operand, Storage):
+            held[name] = operand
+        types[name] = operand.type if isinstance(operand, Storage) else operand
+    if len(held) < len(types):
+        cases, size = spreading(found.assignment, tuple(types.items()))[0], ""
+        full = _Full(0, 0, False, cases) if cases else None
+    elif (full := _measured(found.assignment, held, target)) is not None:
+        size = f": {full.count} elements take {_size(full.bytes)}"
+    if full is None:
+        return ""
+    return f"full result: {_reason(assignment, found, full, types)}{size}; {_advice(assignment, types)}"
+
+
+# -- texts ----------------------------------------------------------------------------------------------------------
+def _reason(assignment: Assignment, found: Absorbed, full: _Full, types: Mapping[str, TensorType]) -> str:
+    """Return the clause that says where the result has values, and why."""
+    target = assignment.target
+    where = f"at all of {', '.join(target.indices)}" if full.whole else "where no operand stores one"
+    head = f"the result has a value {where}, since"
+    if found.refused:
+        return f"{head} {found.refused[0].reason}"
+    if found.undecided:
+        a = found.undecided[0]
+        return f"{head} {a.subject} is not the same for all values of {expression_text(a.other)}"
+    if (neutral := _neutral_fill(assignment, types)) is not None:
+        names, op, _ = neutral
+        are, store = ("is", "it stores") if len(names) == 1 else ("are", "they store")
+        return (
+            f"{head} {' and '.join(names)} {are} {types[names[0]].fill:g} where {store} nothing, which counts in {op}"
+        )
+    case = full.cases[0]
+    missing = ", ".join([v for v in target.indices if v not in case.variables])
+    texts = dict.fromkeys(map(expression_text, case.operands))
+    have = "has" if len(texts) == 1 else "have"
+    return f"{head} {' and '.join(texts)} {have} a value " + (f"for every {missing}" if missing else "everywhere")
+
+
+def _advice(assignment: Assignment, types: Mapping[str, TensorType], is_operator: bool = False) -> str:
+    """Return the clause that says what to write instead."""
+    if (neutral := _neutral_fill(assignment, types)) is not None:
+        names, _, fill = neutral
+        made = " and ".join(f"weft.asarray({name}).with_fill({fill:g})" for name in names)
+        return f"pass {made} if what is not stored is to be missing"
+    result = {*assignment.target.indices}
+    sparse = [a for a in distinct_accesses(assignment.value) if not _is_array(a, types)]
+    access = next((a for a in sparse if result <= {*a.indices}), None)
+    wanted = f"make {sparse[0].tensor} dense" if is_operator else "ask for format='dense'"
+    if access is None:
+        return f"{wanted} if you want them all"
+    name, text, fill = access.tensor, expression_text(access), types[access.tensor].fill
+    if is_operator:
+        mask = f"{name} != {fill:g}" if fill == fill else f"{name} == {name}"
+    else:
+        mask = f"not_equal({text}, {fill:g})" if fill == fill else f"equal({text}, {text})"
+    return f"multiply by {mask} to compute only what {name} stores, or {wanted}"
+
+
+def _neutral_fill(assignment: Assignment, types: Mapping[str, TensorType]) -> tuple[tuple[str, ...], str, float] | None:
+    """Return operands that need another fill value, the reduction to which that is neutral, and the value, if any."""
+    explicit = explicit_sums(assignment)
+    if not isinstance(explicit.value, Reduce) or explicit.value.op not in ("minimum", "maximum"):
+        return None
+    fill = math.inf if explicit.value.op == "minimum" else -math.inf
+    names = [name for name in tensors(explicit.value) if not types[name].format.is_dense]
+    changed = tuple([name for name in names if types[name].fill != fill])
+    other = {name: TensorType.of("float64", types[name].format, fill=fill) for name in names}
+    spreads = _expected(explicit, {name: other.get(name, types[name]) for name in tensors(explicit.value)})
+    return None if spreads or not changed else (changed, explicit.value.op[:3], fill)
+
+
+def _expected(assignment: Assignment, types: Mapping[str, TensorType]) -> bool:
+    """Return whether a result spreads even if fill values decide all operators that they may decide."""
+    return bool(spreading(assumed(assignment, types, every=True).assignment, tuple(types.items()))[0])
+
+
+def _size(bytes: int) -> str:
+    """Return a number of bytes in the largest unit of which there is at least one."""
+    for power, unit in ((12, "TB"), (9, "GB"), (6, "MB")):
+        if bytes >= 10**power:
+            return f"{bytes / 10**power:.3g} {unit}" if bytes < 10 ** (power + 3) else f"{bytes // 10**power:,} {unit}"
+    return f"{bytes} bytes"
+
+
+_ROOT = str(Path(__file__).resolve().parents[1])
+
+
+def _frames_of_weft() -> int:
+    """Return the stack level of the user's call, for warnings."""
+    frame, level = sys._getframe(1), 1
+    while frame.f_back is not None and frame.f_code.co_filename.startswith(_ROOT):
+        frame, level = frame.f_back, level + 1
+    return level

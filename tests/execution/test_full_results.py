@@ -1,0 +1,126 @@
+"""Results that are full because of fill values: what counts against the limit, what warns, and what is said."""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+import pytest
+
+import weft
+from weft.errors import DensifyError, DensifyWarning
+
+N = 1000
+E = weft.eye(N, format="csr")
+ONES = np.ones(N)
+MIN_PLUS = "D(i,j) = min(k, W(i,k) + V(k,j))"
+
+
+@pytest.fixture(autouse=True)
+def small_limit():
+    with weft.config.override(max_densify_bytes=10**6 - 1):
+        yield
+
+
+SPELLINGS = {
+    "notation": lambda: weft.evaluate("C(i,j) = A(i,j) - x(j)", A=E, x=ONES),
+    "rows": lambda: weft.evaluate("C(i,j) = A(i,j) + x(i)", A=E, x=ONES),
+    "scalar tensor": lambda: weft.evaluate("C(i,j) = A(i,j) + s", A=E, s=np.float64(1)),
+    "outer product": lambda: weft.evaluate("C(i,j) = A(i,j) + x(i)*y(j)", A=E, x=ONES, y=ONES),
+    "sparse format": lambda: weft.evaluate("C(i,j) = A(i,j) - x(j)", A=E, x=ONES, format="csr"),
+    "operator": lambda: E - ONES,
+    "reflected": lambda: ONES[:, None] + E,
+    "ufunc": lambda: np.subtract(E, ONES),
+    "function": lambda: weft.subtract(E, ONES),
+    "dense tensor": lambda: E + weft.asarray(ONES),
+    "comparison": lambda: np.where(ONES.cumsum() > 5, 1.0, -1.0) < E,
+    "maximum": lambda: weft.maximum(E, ONES),
+    "kernel": lambda: weft.compile("C(i,j) = A(i,j) - x(j)", A="csr")(E, ONES),
+    "min-plus": lambda: weft.evaluate(MIN_PLUS, W=E, V=E),
+    "min-plus kernel": lambda: weft.compile(MIN_PLUS, W="csr", V="csr")(E, E),
+    "assemble": lambda: weft.compile(MIN_PLUS, W="csr", V="csr", D="csr").assemble(E, E),
+    "distances": lambda: weft.evaluate("D(i,j) = sum(k, square(A(i,k) - B(j,k)))", A=E, B=E),
+    "product": lambda: (E + 1) @ E,
+}
+
+
+@pytest.mark.parametrize("spelling", SPELLINGS)
+def test_every_spelling_counts_against_the_limit(spelling):
+    with pytest.raises(
+        DensifyError, match=r"more than weft\.config\.max_densify_bytes, 999999; .*, or raise the limit"
+    ):
+        SPELLINGS[spelling]()
+
+
+ASKED = {
+    "format": (lambda: weft.evaluate("C(i,j) = A(i,j) - x(j)", A=E, x=ONES, format="dense"), np.ndarray),
+    "dense kernel": (lambda: weft.compile("C(i,j) = A(i,j) - x(j)", A="csr", C="dense")(E, ONES), np.ndarray),
+    "array of its shape": (lambda: E - np.ones((N, N)), np.ndarray),
+    "arrays alone": (lambda: weft.evaluate("C(i,j) = x(i) + y(j)", x=ONES, y=ONES), np.ndarray),
+    "contraction": (lambda: E @ np.ones((N, N)), np.ndarray),
+    "with a bias": (lambda: weft.evaluate("Y(i,r) = A(i,j)*W(j,r) + b(r)", A=E, W=np.ones((N, N)), b=ONES), np.ndarray),
+    "row product": (lambda: E * ONES, weft.SparseTensor),
+    "fill value": (lambda: E + 1, weft.SparseTensor),
+    "function": (lambda: np.exp(E), weft.SparseTensor),
+    "mask": (lambda: weft.evaluate("C(i,j) = M(i,j)*(A(i,j) + x(j))", M=E, A=E, x=ONES), weft.SparseTensor),
+    "outer product": (lambda: weft.kron(E[0], E[:, 0]), weft.SparseTensor),
+    "decided": (lambda: E > ONES, weft.SparseTensor),
+    "min-plus": (lambda: weft.evaluate(MIN_PLUS, W=E.with_fill(np.inf), V=E.with_fill(np.inf)), weft.SparseTensor),
+}
+
+
+@pytest.mark.parametrize("case", ASKED)
+def test_what_is_asked_for_or_sparse_is_computed(case):
+    run, kind = ASKED[case]
+    with warnings.catch_warnings(action="error"):
+        assert isinstance(run(), kind)
+
+
+def test_comparisons_look_at_the_values_beside_them_in_operators_as_in_notation():
+    A = weft.random((30, 40), nnz=90, format="csr", rng=0)
+    a, t = A.todense(), np.linspace(0, 1, 30)[:, None]
+    T = np.broadcast_to(t, a.shape)
+    for other in (t, T.copy(), -1 - t, t - 0.5):
+        for op in (np.greater, np.less, np.greater_equal, np.not_equal, np.maximum, np.minimum):
+            for found, wanted in ((op(A, other), op(a, other)), (op(other, A), op(other, a))):
+                np.testing.assert_array_equal(found if isinstance(found, np.ndarray) else found.todense(), wanted)
+    assert (t < A).nnz <= A.nnz
+    assert (-1 - t < A).fill_value
+    assert isinstance(t - 0.5 < A, np.ndarray)
+
+
+def test_errors_say_what_to_write():
+    with pytest.raises(DensifyError, match=r"W and V are 0 where they store nothing, which counts in min: .*pass "
+                       r"weft.asarray\(W\).with_fill\(inf\) and weft.asarray\(V\).with_fill\(inf\)"):  # fmt: skip
+        weft.evaluate(MIN_PLUS, W=E, V=E)
+    with pytest.raises(DensifyError, match=r"pass weft.asarray\(V\).with_fill\(inf\)"):
+        weft.evaluate(MIN_PLUS, W=E.with_fill(np.inf), V=E)
+    with pytest.raises(DensifyError, match=r"8 TB.*multiply by A != 0 to compute only what A stores, or make A dense"):
+        weft.eye(10**6, format="csr") + np.ones(10**6)
+    with pytest.raises(DensifyError, match=r"greater\(0, t\(j\)\) is not the same for all values of t\(j\)"):
+        weft.evaluate("C(i,j) = greater(A(i,j), t(j))", A=E, t=ONES - (ONES.cumsum() > 3) * 2)
+    fixed = weft.evaluate("C(i,j) = not_equal(A(i,j), 0)*(A(i,j) - x(j))", A=E, x=ONES)
+    assert fixed.nnz == N
+
+
+def test_a_large_result_within_the_limit_warns_at_the_call():
+    with weft.config.override(max_densify_bytes=10**8):
+        with pytest.warns(DensifyWarning, match="8 MB") as caught:
+            E + ONES
+        assert caught[0].filename == __file__
+        with pytest.warns(DensifyWarning, match="with_fill"):
+            weft.evaluate(MIN_PLUS, W=E, V=E)
+        with warnings.catch_warnings(action="error"):
+            weft.random((N, N), density=0.02, format="csr", rng=0) + ONES  # 50 elements for each entry
+    with weft.config.override(max_densify_bytes=2**30), warnings.catch_warnings(action="error"):
+        E + ONES  # small
+
+
+def test_explain_tells():
+    report = weft.explain(MIN_PLUS, W=E, V=E)
+    assert "full result: the result has a value at all of i, j, since W and V are 0" in report
+    assert "with_fill(inf)" in report
+    report = weft.explain(MIN_PLUS, W="csr", V="csr")
+    assert "full result: the result has a value where no operand stores one, since W and V are 0" in report
+    for text in ("C(i,j) = A(i,k)*B(k,j)", "C(i,j) = A(i,j) + B(i,j)", "C(i,j) = exp(A(i,j))*B(i,j)"):
+        assert "full result" not in weft.explain(text, A=E, B=E)
