@@ -436,7 +436,8 @@ def _masks_loads(loop: For) -> bool:
             loaded.add(node.var.name)
     guards = (n for n in walk(loop.body) if isinstance(n, If | Select) and follows(n.cond, loaded)) if few else ()
     reads = [n for guard in guards for part in children(guard)[1:] for n in walk(part) if isinstance(n, Load)]
-    return bool(reads) and not any(follows(n.index, counted, Call) for n in reads)
+    places = [n.index for n in (*reads, *inner) if isinstance(n, Load | Store)]
+    return bool(reads) and not any(follows(place, counted, Call) for place in places)
 
 
 def _may_leave(stmt: Stmt) -> bool:
