@@ -142,7 +142,9 @@ def test_demo(capsys, tmp_path, monkeypatch):
 def test_cache(capsys, tmp_path, monkeypatch):
     monkeypatch.setattr(weft.config, "cache_dir", str(tmp_path))
     assert main(["cache", "info"]) == 0
-    assert str(tmp_path) in capsys.readouterr().out
+    text = capsys.readouterr().out
+    assert str(tmp_path) in text
+    assert f"threads   {weft.config.num_threads}\n" in text
     assert main(["cache", "clear"]) == 0
     assert "removed" in capsys.readouterr().out
 

@@ -5,6 +5,7 @@ import sys
 import numpy as np
 import pytest
 
+from weft import control_groups
 from weft.code_options import code_options
 from weft.config import SETTINGS, Config, available_cpus
 
@@ -181,17 +182,23 @@ def test_every_setting_is_documented_with_its_variable():
         assert f"``{setting.variables[0][0]}``" in module.__doc__
 
 
-def test_quota_of_the_control_group(monkeypatch, tmp_path):
-    import builtins
-
-    real = open
-    (tmp_path / "cpu.max").write_text("50000 100000\n")
-
-    def fake(path, *args, **kwargs):
-        return real(tmp_path / "cpu.max" if path == "/sys/fs/cgroup/cpu.max" else path, *args, **kwargs)
-
-    monkeypatch.setattr(builtins, "open", fake)
-    assert available_cpus() == 1
+def test_quotas_of_control_groups(monkeypatch, tmp_path):
+    """Of both versions, and of every group around the process's own."""
+    monkeypatch.setattr(os, "sched_getaffinity", lambda pid: range(64))
+    monkeypatch.setattr(control_groups, "_ROOT", str(tmp_path))
+    monkeypatch.setattr(control_groups, "_OWN", str(tmp_path / "own"))
+    assert available_cpus() == 64
+    (tmp_path / "own").write_text("4:cpu,cpuacct:/box\n3:memory:/x\n0::/a/b\n")
+    inner, older = tmp_path / "a" / "b", tmp_path / "cpu" / "box"
+    inner.mkdir(parents=True)
+    older.mkdir(parents=True)
+    for folder, limit, count in ((inner, "max", 64), (inner, "850000", 9), (tmp_path / "a", "250000", 3)):
+        (folder / "cpu.max").write_text(f"{limit} 100000\n")
+        assert available_cpus() == count
+    (older / "cpu.cfs_period_us").write_text("100000\n")
+    for limit, count in ((-1, 3), (150000, 2), (1000, 1)):
+        (older / "cpu.cfs_quota_us").write_text(f"{limit}\n")
+        assert available_cpus() == count
 
 
 def test_values_pickle():

@@ -19,11 +19,11 @@ PACKAGE = ROOT / "src" / "weft"
 
 # Each block imports only from blocks before it.
 ORDER = (
-    "_api", "hints", "errors", "pass_names", "records", "optimizations", "code_options", "config", "tracebacks",
-    "dtypes", "ir", "index_notation", "concrete_notation", "remapping", "queries", "formats", "analysis", "scheduling",
-    "lowering", "assembly", "codegen", "tracing", "compiler", "runtime", "storage", "execution", "operations", "tensor",
-    "drawing", "numpy_api", "array_api", "interop", "io", "csgraph", "fft", "linalg", "testing", "versions",
-    "__init__", "shipping", "playground", "demo", "__main__",
+    "_api", "hints", "errors", "pass_names", "records", "optimizations", "code_options", "control_groups", "config",
+    "tracebacks", "dtypes", "ir", "index_notation", "concrete_notation", "remapping", "queries", "formats", "analysis",
+    "scheduling", "lowering", "assembly", "codegen", "tracing", "compiler", "runtime", "storage", "execution",
+    "operations", "tensor", "drawing", "numpy_api", "array_api", "interop", "io", "csgraph", "fft", "linalg", "testing",
+    "versions", "__init__", "shipping", "playground", "demo", "__main__",
 )  # fmt: skip
 # The compiler is given the settings that affect code, so that these are in the keys of all that it makes.
 WITHOUT_CONFIG = set(ORDER[ORDER.index("dtypes") : ORDER.index("compiler") + 1])
@@ -42,7 +42,7 @@ CIRCLES = {frozenset({"formats/catalogue", "formats/format"})}  # a format's nam
 LIMITS = {"C901": ("mccabe", "max-complexity", 15), "PLR0915": ("pylint", "max-statements", 60)}
 LATE = {  # what functions may import: packages that not everyone has, and what would slow the first import or kernel
     "cffi", "difflib", "flask", "jinja2", "logging", "markupsafe", "matplotlib", "opt_einsum", "resource", "scipy",
-    "sparse", "subprocess", "tempfile", "tqdm", "webbrowser", "werkzeug",
+    "sparse", "subprocess", "tempfile", "threadpoolctl", "tqdm", "webbrowser", "werkzeug",
 }  # fmt: skip
 DOORS = {"__init__.py", "execution/__init__.py", "formats/format.py", "tensor/lazy.py"}  # where weft itself comes late
 TEXT = {".c", ".cff", ".cfg", ".h", ".json", ".md", ".py", ".rst", ".toml", ".txt", ".yaml", ".yml"}
@@ -124,7 +124,7 @@ def layering_violations(path: Path, text: str) -> list[str]:
 
 
 LOADED = {  # by ``import weft``: no block of the compiler is among them, and of execution the door alone
-    "__init__", "_api", "code_options", "config", "dtypes", "errors", "execution", "formats", "hints",
+    "__init__", "_api", "code_options", "config", "control_groups", "dtypes", "errors", "execution", "formats", "hints",
     "index_notation", "interop", "ir", "operations", "optimizations", "pass_names", "queries", "records", "remapping",
     "runtime", "storage", "tensor", "tracebacks",
 }  # fmt: skip
@@ -251,6 +251,7 @@ def test_no_cycle_hides_in_config():
     if path.exists():
         assert {block for _, block in imports(path, ast.parse(path.read_text("utf-8")))} <= {
             "code_options",
+            "control_groups",
             "errors",
             "optimizations",
             "pass_names",

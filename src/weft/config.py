@@ -44,6 +44,7 @@ from typing import Any
 
 from . import optimizations
 from .code_options import CodeOptions, code_options
+from .control_groups import control_groups
 from .pass_names import NAMES, VERIFY
 from .records import record
 
@@ -53,16 +54,20 @@ MIB = 1 << 20
 
 
 def available_cpus() -> int:
-    """Return the number of CPUs that this process may use, by its affinity mask and the quota of its control group."""
+    """Return the number of CPUs that this process may use, by its affinity and the quotas of its control groups."""
     affinity = getattr(os, "sched_getaffinity", None)  # Linux has it, macOS does not
     count = len(affinity(0)) if affinity else os.cpu_count() or 1
-    try:
-        with open("/sys/fs/cgroup/cpu.max") as file:
-            quota, period = file.read().split()
-        if quota != "max":
-            count = min(count, -(-int(quota) // int(period)))
-    except (OSError, ValueError):
-        pass
+    for version, folder in control_groups("cpu"):
+        words: list[str] = []
+        try:
+            for name in ("cpu.max",) if version == 2 else ("cpu.cfs_quota_us", "cpu.cfs_period_us"):
+                with open(os.path.join(folder, name)) as file:
+                    words += file.read().split()
+            quota, period = map(int, words)  # without a limit, the quota is "max", or -1 in version 1
+        except (OSError, ValueError):
+            continue
+        if quota > 0:
+            count = min(count, -(-quota // period))
     return max(1, count)
 
 

@@ -9,6 +9,7 @@ from importlib import metadata
 from .config import config
 from .errors import CompilerError
 from .runtime import cache, shipped, toolchain
+from .runtime.loader import one_thread
 
 __all__ = ["installation", "show_versions"]
 
@@ -42,12 +43,11 @@ def show_versions() -> None:
             print(f"{name:9} {metadata.version(name)}")
         except metadata.PackageNotFoundError:
             continue
-    print(f"threads   {config.num_threads}")
     print(installation())
 
 
 def installation() -> str:
-    """Return lines on the kernels that are shipped and compiled, and on the compiler."""
+    """Return lines on the kernels that are shipped and compiled, on the compiler, and on threads."""
     compiled, installed = cache.info(), shipped.shipped()
     library = installed.library
     lines = [f"shipped   {f'{library.path}, for {installed.level}' if library else f'none: {installed.reason}'}"]
@@ -61,4 +61,6 @@ def installation() -> str:
         lines.append(f"compiler  {' '.join(tool.command)}, -O{tool.optimization}")
     except CompilerError as error:
         lines.append(f"compiler  none: {error}")
+    reason = one_thread()
+    lines.append(f"threads   {f'one: {reason}' if reason else config.num_threads}")
     return "\n".join(lines)

@@ -13,7 +13,7 @@ from weft.compiler import generate
 from weft.config import config
 from weft.ir.verify import verify
 from weft.runtime._ffi import ffi as runtime_ffi
-from weft.runtime.loader import open_all, thread_pool
+from weft.runtime.loader import open_all, pool_of_threads
 
 FLAGS = ("-O1", "-fwrapv", "-std=gnu11", "-Wall", "-Wextra", "-Werror", "-shared", "-fPIC")
 FFI = cffi.FFI()
@@ -40,7 +40,7 @@ def build(text, flags=("-fopenmp-simd",), declarations=""):
 @cache
 def pool_function(name):
     """Address of a function of the pool."""
-    (library,) = open_all([thread_pool()])
+    (library,) = open_all([pool_of_threads()])
     return int(runtime_ffi.cast("uintptr_t", library.address(name)))
 
 

@@ -15,7 +15,7 @@ import numpy as np
 import weft
 from weft.runtime import shipped
 from weft.runtime.levels import machine_level
-from weft.runtime.loader import thread_pool
+from weft.runtime.loader import pool_of_threads
 from weft.shipping import Recorder
 from weft.shipping.build import Builder
 from weft.shipping.record import Missing
@@ -41,7 +41,7 @@ def build(directory: str) -> None:
                 break
             except Missing:
                 recorder.libraries |= builder.libraries(recorder.missing)
-    builder.support([thread_pool()])
+    builder.support([pool_of_threads()])
     builder.link(f"{directory}/{level}.so")
 
 

@@ -1,4 +1,8 @@
 import multiprocessing
+import os
+import shlex
+import subprocess
+import sys
 import threading
 import time
 import warnings
@@ -9,7 +13,7 @@ from tiny_kernels import PRELUDE
 
 from weft.codegen.prelude import INCLUDES, prelude_text
 from weft.config import config
-from weft.runtime import for_work, get_num_threads, set_num_threads, tensor_struct
+from weft.runtime import for_work, get_num_threads, limits, set_num_threads, tensor_struct, toolchain
 from weft.runtime.loader import load
 from weft.runtime.structs import NULL
 
@@ -106,6 +110,52 @@ def test_a_child_has_threads_again():
     assert process.exitcode == 0
     assert queue.get() == (2, 2, (499500, 0x101))
     assert total(1000) == (499500, 0x101)
+
+
+LIMITED = """
+import sys
+import weft
+assert "threadpoolctl" not in sys.modules
+weft.config.num_threads, weft.config.parallel_threshold = 3, 0
+weft.asarray([[1.0, 2.0]], format="csr") @ [1.0, 2.0]
+assert "threadpoolctl" in sys.modules  # when there are threads to limit
+"""
+
+
+def test_threadpoolctl_limits_the_threads():
+    threadpoolctl = pytest.importorskip("threadpoolctl")
+    limits.register()  # done when weft is imported after it, or a kernel first has several threads
+    limits.register()
+    (found,) = threadpoolctl.ThreadpoolController().select(user_api="weft").info()
+    assert found["num_threads"] == 2
+    with threadpoolctl.threadpool_limits(1):
+        assert get_num_threads() == for_work(1000) == 1
+    with threadpoolctl.threadpool_limits(1, user_api="blas"):
+        assert get_num_threads() == 2
+    assert get_num_threads() == 2
+    subprocess.run([sys.executable, "-c", LIMITED], check=True)
+
+
+NO_THREADS = """
+import numpy as np, weft
+weft.config.num_threads, weft.config.parallel_threshold = 2, 0
+A = weft.asarray(np.eye(50), format="csr")
+x = np.arange(50.0)
+assert (A @ x == x).all() and (A @ A).nnz == 50
+assert "the loop over i, on one thread: the C compiler failed" in str(weft.explain("ij,j->i", A, x))
+"""
+
+
+def test_where_there_are_no_threads_kernels_run_on_one(tmp_path):
+    """A compiler without POSIX threads makes kernels, and no pool."""
+    compiler = tmp_path / "cc"
+    real = shlex.join(toolchain.find_compiler())
+    compiler.write_text(f'#!/bin/sh\ncase "$*" in *-pthread*) exit 1;; esac\nexec {real} "$@"\n')
+    compiler.chmod(0o755)
+    environ = {**os.environ, "WEFT_CC": str(compiler), "WEFT_CACHE_DIR": str(tmp_path / "cache")}
+    subprocess.run([sys.executable, "-c", NO_THREADS], env=environ, check=True)
+    text = subprocess.run([sys.executable, "-m", "weft", "cache", "info"], env=environ, capture_output=True, text=True)
+    assert "threads   one: the C compiler failed" in text.stdout
 
 
 def test_the_gil_is_released():

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 import weft
+from weft import control_groups
 from weft.errors import ResultTooLargeError, ShapeError
 from weft.runtime import clear_pool, memory
 
@@ -170,8 +171,8 @@ def test_control_groups(tmp_path, monkeypatch):
     (tmp_path / "memory" / "memory.stat").write_text(f"inactive_file 7\ntotal_inactive_file {2 * MIB}\n")
     cgroup = tmp_path / "cgroup"
     cgroup.write_text("4:memory:/elsewhere/c\n3:cpu:/x\n0::/a/b\n")
-    monkeypatch.setattr(memory, "_GROUPS", str(tmp_path))
-    monkeypatch.setattr(memory, "_CGROUP", str(cgroup))
+    monkeypatch.setattr(control_groups, "_ROOT", str(tmp_path))
+    monkeypatch.setattr(control_groups, "_OWN", str(cgroup))
     monkeypatch.setattr(memory, "physical_memory", lambda: 2**50)
     memory._groups.cache_clear()
     try:

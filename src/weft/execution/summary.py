@@ -17,6 +17,7 @@ from ..concrete_notation.nodes import Sequence as Seq
 from ..formats import TensorType
 from ..index_notation import expression_text
 from ..index_notation.nodes import Access
+from ..runtime import thread_pool
 from .format_names import is_name_of
 
 __all__ = ["compiled_line", "formats_line", "sharing_line", "summary"]
@@ -162,7 +163,8 @@ def _parallel(lowered: Lowered) -> str:
     if shared is not None:
         # Tiles are ranges of one variable, though the loop inside may run over another.
         of = {cut.outer: (cut.tiles if isinstance(cut, Split) else None) or cut.var for cut in program.splits}
-        return f"parallel: the loop over {f'blocks of {of[shared]}' if shared in of else shared}"
+        alone = f", on one thread: {reason}" if (reason := thread_pool.missing()) else ""
+        return f"parallel: the loop over {f'blocks of {of[shared]}' if shared in of else shared}{alone}"
     # A serial schedule has an alternative, which is chosen when it runs.
     other = ", unless there is enough to do for loops that threads share" if lowered.schedule.serial else ""
     return f"parallel: nothing{other}"

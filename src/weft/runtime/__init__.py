@@ -4,6 +4,7 @@ The compiler, the cache and the loader are imported from their own files: ``impo
 only memory and threads.
 """
 
+from . import limits as limits  # registers itself where threadpoolctl is loaded
 from .memory import PoolInfo, clear_pool, empty, pool_info, shrink, zeros
 from .structs import NULL, counts_pointer, tensor_struct
 from .threads import for_work, get_num_threads, set_num_threads

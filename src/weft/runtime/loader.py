@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from ..codegen import POINTERS, abi, emit_library, emit_pool, is_parallel, shared_by
 from ..config import config
 from ..errors import CompilerError, NotCompiledError
-from . import cache, forks, log, pool, shipped, toolchain
+from . import cache, forks, log, shipped, thread_pool, toolchain
 from ._ffi import ffi
 from .objects import Library, listening, open_object
 from .together import at_once
@@ -24,7 +24,9 @@ from .wanted import Wanted, note
 if TYPE_CHECKING:
     from _thread import RLock as RLockType
 
-__all__ = ["Functions", "Wanted", "forget", "load", "open_all", "support_function", "thread_pool"]
+__all__ = [
+    "Functions", "Wanted", "forget", "load", "one_thread", "open_all", "pool_of_threads", "support_function",
+]  # fmt: skip
 
 
 class Functions:
@@ -198,16 +200,15 @@ def open_all(texts: Sequence[Wanted]) -> list[Library]:
     }
     for support in {support for needed in shared.values() for support in needed}:
         found[support] = _libraries.get(_key(support.source)) or _found(support)
-    threads = thread_pool()
-    if not pool.is_settled() and any(is_parallel(text.source) for text in texts):
+    threads = pool_of_threads()
+    if not thread_pool.is_settled() and any(is_parallel(text.source) for text in texts):
         found |= _with_threads(threads)
     missing = [text for text, library in found.items() if library is None]
     if missing:
         _may_compile(missing[0])
         compiled = [partial(_pool if text is threads else _compiled, text) for text in missing]
         found |= zip(missing, at_once(compiled), strict=True)
-    if (library := found.get(threads)) is not None:
-        pool.open_pool({pointer: library.address(name) for pointer, name in POINTERS.items()})
+    _serve(found.get(threads))
     # A kernel calls a support function through a pointer of the function's name.
     for text, needed in shared.items():
         for support in needed:
@@ -235,10 +236,33 @@ def support_function(name: str) -> Wanted:
 
 
 @lru_cache(maxsize=1)
-def thread_pool() -> Wanted:
+def pool_of_threads() -> Wanted:
     """Return the text of the pool of threads."""
     text = emit_pool()
     return Wanted(text, text.exported, "the pool of threads")
+
+
+def one_thread() -> str:
+    """Return the reason why kernels run on one thread here; empty if they may have several.
+
+    The pool of threads is opened, and compiled if it has not been.
+    """
+    threads = pool_of_threads()
+    if not thread_pool.is_settled():
+        try:
+            library = _found(threads)
+            if library is None:
+                _may_compile(threads)
+            _serve(library or _pool(threads))
+        except NotCompiledError as error:
+            return str(error)
+    return thread_pool.missing()
+
+
+def _serve(library: Library | None) -> None:
+    """Let a library's pool of threads serve all kernels, unless there is one already."""
+    if library is not None:
+        thread_pool.open_pool({pointer: library.address(name) for pointer, name in POINTERS.items()})
 
 
 def _with_threads(threads: Wanted) -> dict[Wanted, Library | None]:
@@ -258,7 +282,7 @@ def _pool(text: Wanted) -> Library | None:
     try:
         return _compiled(text)
     except CompilerError as error:
-        pool.give_up(str(error))
+        thread_pool.give_up(str(error))
         return None
 
 

@@ -30,13 +30,13 @@ from collections.abc import Callable, Iterator, Sequence
 from functools import cache, wraps
 from math import inf, prod
 from operator import index
-from pathlib import PurePosixPath
 from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import DTypeLike
 
 from ..config import config, physical_memory
+from ..control_groups import control_groups
 from ..errors import ResultTooLargeError, WeftError
 from ..records import record
 from ..tracebacks import end_at_caller
@@ -55,12 +55,11 @@ POOLED = MIB
 SMALL = POOLED // 16  # elements of a small array of any dtype, since none has more than 16 bytes
 HUGE = 2 * MIB
 CHECKED = 64 * MIB  # smaller sizes are not compared with the free memory, which takes a read of several files
-_GROUPS, _CGROUP = "/sys/fs/cgroup", "/proc/self/cgroup"
-# Version 2 of control groups, then version 1: the files of the limit and of the memory in use, and the field of
-# memory.stat that says how much of the memory in use can be reclaimed.
+# For each version of control groups: the files of the limit and of the memory in use, and the field of memory.stat that
+# says how much of the memory in use can be reclaimed.
 _GROUP_FILES = {
-    "": ("memory.max", "memory.current", "inactive_file"),
-    "memory": ("memory.limit_in_bytes", "memory.usage_in_bytes", "total_inactive_file"),
+    1: ("memory.limit_in_bytes", "memory.usage_in_bytes", "total_inactive_file"),
+    2: ("memory.max", "memory.current", "inactive_file"),
 }
 _PRIVATE = getattr(mmap, "MAP_PRIVATE", 0) | getattr(mmap, "MAP_ANONYMOUS", 0)
 _HUGE_ADVICE = getattr(mmap, "MADV_HUGEPAGE", None)
@@ -446,18 +445,9 @@ def _of_groups() -> Iterator[int]:
 
 @cache
 def _groups() -> tuple[tuple[str, str, str, str], ...]:
-    """Return the folders of the control groups that the process is in, of either version, with the names of files."""
-    found = []
-    with contextlib.suppress(OSError), open(_CGROUP) as file:
-        for line in file:
-            _, controllers, path = line.rstrip("\n").split(":", 2)
-            if controllers not in _GROUP_FILES:
-                continue
-            root, names = os.path.join(_GROUPS, controllers), _GROUP_FILES[controllers]
-            group = PurePosixPath(path.lstrip("/"))  # inside a container perhaps only the root is visible
-            folders = [os.path.join(root, one) for one in (group, *group.parents)]
-            found += [(one, *names) for one in folders if os.path.exists(os.path.join(one, names[0]))]
-    return tuple(found)
+    """Return the folders of the control groups that limit the memory, with the names of files."""
+    found = [(folder, *_GROUP_FILES[version]) for version, folder in control_groups("memory")]
+    return tuple(one for one in found if os.path.exists(os.path.join(one[0], one[1])))
 
 
 def _of_process() -> Iterator[int]:

@@ -8,7 +8,7 @@ from typing import Any
 from ..codegen import POINTERS, abi
 from ..errors import CompilerError
 from ..records import record
-from . import interrupts, pool
+from . import interrupts, thread_pool
 from ._ffi import ffi
 
 __all__ = ["Library", "listening", "open_object"]
@@ -94,7 +94,7 @@ def listening(path: str, handle: Any) -> Library:
     for name in POINTERS:
         address = _dlsym(handle, name.encode())
         if address != ffi.NULL:
-            pool.connect(name, address)
+            thread_pool.connect(name, address)
     return Library(path, handle)
 
 

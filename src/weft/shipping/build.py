@@ -19,7 +19,7 @@ from ..errors import CompilerError
 from ..records import record, replace
 from ..runtime import loader, toolchain
 from ..runtime.levels import family, machine_level
-from ..runtime.loader import Wanted, support_function, thread_pool
+from ..runtime.loader import Wanted, pool_of_threads, support_function
 from ..runtime.objects import Library, listening, open_object
 from ..runtime.shipped import Served
 from .expressions import CORE, MORE, USUAL, core, lines, others
@@ -208,7 +208,7 @@ def build(
         # Only this machine's own level can run, so that its builder finds out which texts are necessary.
         builders = [Builder(level, scratch, optimization) for level in levels]
         # Kernels that are not shipped use these functions, too, so that they are there in any case.
-        texts = builders[0].support([thread_pool(), *map(support_function, SHARED)])
+        texts = builders[0].support([pool_of_threads(), *map(support_function, SHARED)])
         recorder = _recorded(builders[0], machine, end)
         texts |= recorder.compiled
         for builder in builders[1:]:

@@ -35,14 +35,14 @@ static inline int64_t weft_unvectorized(int64_t value) {
 }
 """
 _IN_TURN = """\
-extern int sched_yield(void);
 /* A sum that grows in order: chunk me waits until all chunks with lower numbers have added theirs, adds its own n, and
    returns the sum before it. turn[0] is the number of the chunk whose turn it is, and turn[1] the sum. */
 static inline int64_t weft_in_turn(int64_t *turn, int64_t me, int64_t n, int64_t *watch) {
   for (int64_t waits = 0; __atomic_load_n(turn, __ATOMIC_ACQUIRE) != me; waits++) {
-    if (waits <= 10000) continue;
+    weft_pause();
+    if (waits <= 5000) continue;
     if (weft_poll(watch)) return 0; /* earlier chunks may have been stopped, so that their turn never ends */
-    sched_yield();
+    nanosleep(&(const struct timespec){0, 50000}, NULL); /* the thread that is waited for may need this core */
   }
   int64_t before = turn[1];
   turn[1] = before + n;
@@ -99,7 +99,7 @@ SNIPPETS: dict[str, Snippet] = {
     "weft_prefetch_write": Snippet(_FETCH),
     "weft_prefetch_read": Snippet(_FETCH_TO_READ),
     "weft_unvectorized": Snippet(_SINGLE),
-    "weft_in_turn": Snippet(_IN_TURN, ("weft_poll",)),
+    "weft_in_turn": Snippet(_IN_TURN, ("weft_poll", "weft_take")),
     "weft_next_flag": Snippet(_NEXT),
     "weft_stream": Snippet(_STREAM),
     **{f"weft_store_same_{ty}": Snippet(_MARK.replace("@", ty)) for ty in ("uint8", "int32", "int64")},

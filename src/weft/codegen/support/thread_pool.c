@@ -46,14 +46,6 @@ static bool making;       /* a thread makes workers */
 static uint32_t forks;    /* how often the process was forked, counted in the child */
 static _Thread_local int64_t number;
 
-static inline void relax(void) {
-#if defined(__x86_64__) || defined(__i386__)
-  __builtin_ia32_pause();
-#elif defined(__aarch64__) || defined(__arm__)
-  __asm__ volatile("yield");
-#endif
-}
-
 #if defined(__linux__) && !defined(WEFT_NO_FUTEX)
 #include <linux/futex.h>
 #include <sys/syscall.h>
@@ -151,7 +143,7 @@ static void *work(void *unused) {
     const uint32_t seen = __atomic_load_n(&epoch, __ATOMIC_SEQ_CST);
     if (help()) continue;
     int spins = 0;
-    while (spins < SPINS && __atomic_load_n(&epoch, __ATOMIC_RELAXED) == seen) spins++, relax();
+    while (spins < SPINS && __atomic_load_n(&epoch, __ATOMIC_RELAXED) == seen) spins++, weft_pause();
     if (spins < SPINS) continue;
     __atomic_fetch_add(&sleepers, 1, __ATOMIC_SEQ_CST);
     if (__atomic_load_n(&epoch, __ATOMIC_SEQ_CST) == seen) sleep_while(&epoch, seen, 0);
@@ -221,7 +213,7 @@ static seat *take_seat(void) {
 static bool wait_for(seat *s, const weft_region *region, uint32_t before) {
   if (forks != before) return false;
   close_seat(s);
-  for (int spins = 0; spins < SPINS; spins++, relax()) {
+  for (int spins = 0; spins < SPINS; spins++, weft_pause()) {
     if ((__atomic_load_n(&s->state, __ATOMIC_ACQUIRE) & INSIDES) == 0) return true;
   }
   for (;;) {

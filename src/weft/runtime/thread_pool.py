@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from . import forks, log
+from . import forks, limits, log
 from ._ffi import ffi
 
 __all__ = ["connect", "give_up", "is_settled", "missing", "open_pool"]
@@ -77,6 +77,7 @@ def open_pool(functions: dict[str, Any]) -> None:
         _functions.update(functions)
         while _waiting:
             _set(*_waiting.pop())
+    limits.register()
 
 
 def _set(name: str, address: Any) -> None:
