@@ -428,8 +428,8 @@ def _masks_loads(loop: For) -> bool:
     counted = {n.name for s in inner if isinstance(s, Update) and isinstance(n := s.target, Var)}
     loaded: set[str] = set()  # variables whose values follow from loads
 
-    def follows(expr: Expr, names: set[str], kind: type = Load) -> bool:
-        return any(type(n) is kind or (type(n) is Var and n.name in names) for n in walk(expr))
+    def follows(expr: Expr, names: set[str]) -> bool:
+        return any(type(n) is Load or (type(n) is Var and n.name in names) for n in walk(expr))
 
     for node in inner:
         if isinstance(node, Declare | Set) and node.value is not None and follows(node.value, loaded):
@@ -437,7 +437,12 @@ def _masks_loads(loop: For) -> bool:
     guards = (n for n in walk(loop.body) if isinstance(n, If | Select) and follows(n.cond, loaded)) if few else ()
     reads = [n for guard in guards for part in children(guard)[1:] for n in walk(part) if isinstance(n, Load)]
     places = [n.index for n in (*reads, *inner) if isinstance(n, Load | Store)]
-    return bool(reads) and not any(follows(place, counted, Call) for place in places)
+    calls = any(isinstance(n, Call) for n in walk(loop.body)) if reads else False
+    return (
+        bool(reads)
+        and not calls
+        and not any(type(n) is Var and n.name in counted for place in places for n in walk(place))
+    )
 
 
 def _may_leave(stmt: Stmt) -> bool:
