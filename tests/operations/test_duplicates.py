@@ -8,7 +8,7 @@ import scipy.sparse as sp
 
 import weft
 from weft.dtypes import adds_alike
-from weft.formats import Compressed, Dense, Format, Offset, Range, Squeezed
+from weft.formats import Compressed, Dense, Format, Offset, Range, Slots, Squeezed
 
 pytestmark = pytest.mark.kernels_together
 
@@ -217,3 +217,13 @@ def test_sums_without_zeros_are_counted_by_what_duplicates_add_up_to():
     S = A + A
     assert S.nnz == 2
     assert S.todense().tolist() == [[0, 0, 0], [0, 0, 6], [8, 0, 0]]
+
+
+def test_slots_hold_each_coordinate_once():
+    format = Format("(i) -> (i/2,i%2)", [Squeezed(), Slots()])
+    for dense in (np.array([6.0]), np.array([6.0, 0, 3, 1, 0])):
+        A = weft.asarray(dense).asformat(format)
+        np.testing.assert_array_equal((A + A).todense(), 2 * dense)
+        found = weft.evaluate("C(i) = A(i) + A(i)*A(i)", A=A, format=format)
+        assert found.nnz == np.count_nonzero(dense)
+        np.testing.assert_array_equal(found.todense(), dense + dense**2)

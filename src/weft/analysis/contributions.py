@@ -259,7 +259,7 @@ def levels_to_gather(format: Format, repeated: bool) -> int | None:
     for k, level in enumerate(format.levels):
         insertion = level.require(Insertion)
         below = format.levels[k + 1 :]
-        if not insertion.unique:
+        if not insertion.unique or insertion.own_positions:
             return None
         if insertion.placing == "yield":
             # Below, positions must follow by arithmetic, and there must be several for each of this level's.

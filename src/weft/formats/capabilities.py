@@ -271,9 +271,12 @@ class Insertion(LevelFormat, told_by=("placing",)):
         Other arrays start zeroed.
     blank : int
         The value of array elements that are never written.
+    own_positions : bool
+        True if ``get_pos`` gives each entry a position of its own, also where a coordinate comes again.
     """
 
     placing: ClassVar[Placing | None] = "get"
+    own_positions: ClassVar[bool] = False
     apart: ClassVar[bool] = False
     shifted: ClassVar[tuple[str, ...]] = ()
     flags: ClassVar[tuple[str, ...]] = ()

@@ -106,6 +106,7 @@ class Slots(SlotTables, WholeLookup):
     unique: bool = False
 
     letter: ClassVar[str] = "k"
+    own_positions: ClassVar[bool] = True
 
     def why_not(self, levels: Sequence[LevelFormat], remapping: Remapping, k: int) -> str | None:
         if all(below.branchless for below in levels[k + 1 :]):
