@@ -1,6 +1,6 @@
 PYTHON ?= python
 
-.PHONY: check lint types stubs hooks layering test docs bench bench-smoke
+.PHONY: check lint types stubs hooks layering test sample docs bench bench-smoke
 
 check: lint types layering test
 
@@ -23,6 +23,10 @@ layering:
 
 test:
 	$(PYTHON) -m pytest
+
+# What meets NumPy and SciPy most, for versions of them on which not everything is run.
+sample:
+	$(PYTHON) -m pytest README.md tests/interop/test_linalg.py tests/interop/test_scipy_sparse.py
 
 docs:
 	$(PYTHON) -m sphinx -W --keep-going -b html docs docs/_build/html

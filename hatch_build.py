@@ -1,4 +1,4 @@
-"""The build hook of wheels: kernels of ordinary expressions are compiled and put beside the Python files.
+"""The build hooks: the text for package indexes, and kernels of ordinary expressions beside the Python files of wheels.
 
 ``WEFT_BUILD_KERNELS`` says which: ``machine`` (the default) those of this machine's level of instructions, as many as
 ``WEFT_BUILD_SECONDS`` give; ``all`` every one for all levels, for wheels that are distributed; ``none``. Where they
@@ -8,6 +8,7 @@ cannot be compiled, the wheel is made without, and kernels are compiled when the
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import sys
 import sysconfig
@@ -15,8 +16,31 @@ import tempfile
 from typing import Any
 
 from hatchling.builders.hooks.plugin.interface import BuildHookInterface
+from hatchling.metadata.plugin.interface import MetadataHookInterface
 
 SECONDS = "50"  # of compiling, in an installation from source
+
+
+def for_an_index(text: str, base: str) -> str:
+    """Return a page with its links to files of the repository led to ``base``, or left out where that is empty."""
+    # On a package index, a link that is relative leads nowhere.
+    return re.sub(
+        r"\[([^][]*)\]\((?![a-z]+:|#)([^)\s]+)\)",
+        lambda link: f"[{link[1]}]({base}{link[2]})" if base else link[1],
+        text,
+    )
+
+
+class ReadmeHook(MetadataHookInterface):
+    """Adds the README to the description of the package."""
+
+    PLUGIN_NAME = "custom"
+
+    def update(self, metadata: dict[str, Any]) -> None:
+        """Set the text that a package index shows."""
+        with open(os.path.join(self.root, "README.md"), encoding="utf-8") as file:
+            text = for_an_index(file.read(), self.config.get("links", ""))
+        metadata["readme"] = {"content-type": "text/markdown", "text": text}
 
 
 class KernelHook(BuildHookInterface[Any]):

@@ -8,6 +8,7 @@ import pytest
 import weft
 from weft.__main__ import main
 from weft.pass_names import PASSES
+from weft.runtime import toolchain
 
 TTV = ["A(i,j) = B(i,j,k)*c(k)", "-f", "A:ds", "-f", "B:sss", "-f", "c:d"]
 
@@ -145,6 +146,9 @@ def test_cache(capsys, tmp_path, monkeypatch):
     text = capsys.readouterr().out
     assert str(tmp_path) in text
     assert f"threads   {weft.config.num_threads}\n" in text
+    monkeypatch.setattr(toolchain.current(), "refused", frozenset(["-falign-loops=32"]))
+    assert main(["cache", "info"]) == 0
+    assert "refuses -falign-loops=32" in capsys.readouterr().out
     assert main(["cache", "clear"]) == 0
     assert "removed" in capsys.readouterr().out
 

@@ -1,6 +1,7 @@
 """Files that other programs read: they follow their schemas, and say the same as each other."""
 
 import re
+import runpy
 import subprocess
 import sys
 import tomllib
@@ -46,9 +47,32 @@ def test_oldest_supported_packages_are_those_of_the_policy():
     assert f"NumPy {oldest['numpy']} and SciPy {oldest['scipy']}" in policy
 
 
+def test_oldest_supported_packages_are_tried():
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))
+    for needed in (project["project"]["dependencies"], project["build-system"]["requires"]):
+        oldest = dict(text.split(">=") for text in needed if not text.startswith("hatch"))
+        pinned = dict(re.findall(r"^(\w+)==(.+)$", (ROOT / ".ci" / "oldest.txt").read_text("utf-8"), re.MULTILINE))
+        assert {
+            name: f"{version}.0" if version.count(".") == 1 else version for name, version in oldest.items()
+        } == pinned
+
+
+@pytest.mark.parametrize("base", ["", "https://example.org/weft/"])
+def test_links_of_the_readme_lead_somewhere_from_a_package_index(base):
+    namespace = runpy.run_path(str(ROOT / "hatch_build.py"))
+    text = (ROOT / "README.md").read_text("utf-8")
+    shown = namespace["for_an_index"](text, base)
+    targets = re.findall(r"\]\(([^)]+)", re.sub(r"```.*?```", "", shown, flags=re.DOTALL))
+    assert all(target.startswith("https://") for target in targets)
+    assert re.findall(r"```.*?```", shown, re.DOTALL) == re.findall(r"```.*?```", text, re.DOTALL)
+    assert ("install, quickstart" in shown) is (base == "")
+    assert ("(https://example.org/weft/docs/install.md)" in shown) is (base != "")
+
+
 def test_the_workflow_has_the_steps_of_ci_run():
     script, workflow = ((ROOT / path).read_text("utf-8") for path in (".ci/run", WORKFLOW))
-    commands = ("pip install .", "weft demo", "pytest", "make lint types layering", "'.[test,interop]'")
+    commands = ("pip install .", "weft demo", "pytest", "make lint types layering", "'.[test,interop]'",
+                "auditwheel repair", "make sample", "-c .ci/oldest.txt")  # fmt: skip
     measures = re.findall(r"python -m asv_benchmarks\.first_use \S+", script)
     assert measures
     for command in (*commands, *measures):

@@ -58,7 +58,8 @@ def installation() -> str:
     )
     try:
         tool = toolchain.current()
-        lines.append(f"compiler  {' '.join(tool.command)}, -O{tool.optimization}")
+        lines.append(f"compiler  {' '.join(tool.command)}, -O{tool.optimization}: {tool.version.partition(chr(10))[0]}")
+        lines += [f"          refuses {flag}, which is tried again after a day" for flag in sorted(tool.refused)]
     except CompilerError as error:
         lines.append(f"compiler  none: {error}")
     reason = one_thread()
