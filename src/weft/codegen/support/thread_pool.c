@@ -17,6 +17,7 @@
 enum {
   SEATS = 16,           /* regions at the same time; callers of more run theirs alone */
   SPINS = 400,          /* looks at a word before a thread sleeps, some 10 microseconds */
+  LINGER = 200000,      /* nanoseconds for which a worker that has helped waits for the next region before it sleeps */
   PATIENCE = 50000000,  /* nanoseconds between two questions whether to stop */
   FORKED = 8,           /* status of a region in a child that was forked in the middle of it */
 
@@ -137,14 +138,35 @@ static bool help(void) {
   return false;
 }
 
+static int64_t nanoseconds(void) {
+  struct timespec now;
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
+}
+
+/* Look at the epoch for a moment. Returns whether it has changed. */
+static bool changes(uint32_t seen, bool linger) {
+  const int64_t begin = nanoseconds();
+  do {
+    for (int spins = 0; spins < SPINS; spins++, weft_pause()) {
+      if (__atomic_load_n(&epoch, __ATOMIC_RELAXED) != seen) return true;
+    }
+  } while (linger && nanoseconds() - begin < LINGER);
+  return false;
+}
+
+/* Sleeping and waking takes longer than the time between two kernels often is. A worker that came in time lingers; one
+   that came too late does not, since it would take the core from those for which it had waited. */
 static void *work(void *unused) {
   (void)unused;
-  for (;;) {
+  for (bool in_time = false;;) {
     const uint32_t seen = __atomic_load_n(&epoch, __ATOMIC_SEQ_CST);
-    if (help()) continue;
-    int spins = 0;
-    while (spins < SPINS && __atomic_load_n(&epoch, __ATOMIC_RELAXED) == seen) spins++, weft_pause();
-    if (spins < SPINS) continue;
+    if (help()) {
+      in_time = true;
+      continue;
+    }
+    if (changes(seen, in_time)) continue;
+    in_time = false;
     __atomic_fetch_add(&sleepers, 1, __ATOMIC_SEQ_CST);
     if (__atomic_load_n(&epoch, __ATOMIC_SEQ_CST) == seen) sleep_while(&epoch, seen, 0);
     __atomic_fetch_sub(&sleepers, 1, __ATOMIC_SEQ_CST);
