@@ -117,7 +117,7 @@ def test_every_public_function_has_a_state():
         Compressed Dense Format LevelFormat Singleton SparseTensor WeftError array_api compile config csgraph
         errors evaluate explain fft
         formats from_coords from_levels get_num_threads interop linalg load load_npz query random read_mtx read_tns
-        register_format save save_npz set_num_threads spy to_scipy write_mtx write_tns
+        register_format save save_npz set_num_threads show_versions spy testing to_scipy write_mtx write_tns
     """
     assert {n for n in dir(weft) if not n.startswith("_")} - set(tools.split()) <= set(NAMES)
     assert {n for names in STATES.values() for n in names.split()} <= set(NAMES)

@@ -107,7 +107,7 @@ def tensordot(x1: Any, x2: Any, /, axes: Any = 2) -> Any:
     >>> import weft
     >>> T = weft.ones((2, 3, 4), format="csf")
     >>> weft.tensordot(T, np.ones((3, 4)), axes=2)
-    <SparseTensor: shape=(2,), dtype=float64, format=coo, nnz=2, fill_value=0>
+    array([12., 12.])
     """
     n, m = _ndim(x1), _ndim(x2)
     if isinstance(axes, (int, np.integer)):

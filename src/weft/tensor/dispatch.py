@@ -128,7 +128,8 @@ class Dispatch(Operators):
             return np.array(array, dtype, copy=copy)
         peers = _asking_package() == "sparse"
         instead = "pass its to_pydata_sparse()" if peers else foreign_tensors.instead_of_dense(self._storage)
-        raise DensifyError(f"a tensor of {self._storage.format} does not become an ndarray by itself: {instead}")
+        shape, format = self._storage.shape, self._storage.format
+        raise DensifyError(f"a {format} tensor of shape {shape} does not become an ndarray by itself: {instead}")
 
     def __iter__(self) -> Iterator[Any]:
         """Iterate over the elements, or the tensors, along the first axis."""
