@@ -6,6 +6,8 @@ import numpy as np
 import pytest
 
 import weft
+from weft.config import config
+from weft.execution.entry_lists import list_entries
 from weft.storage import check
 
 from .batch import together
@@ -83,19 +85,42 @@ def test_matrix_operations(format):
     together(cases, compute)
 
 
+INF = np.inf
+u, w, M = (np.where(np.arange(np.prod(shape)) % 5 == 3, INF, 1.0).reshape(shape) for shape in (9, 7, (7, 9)))
+# each with what it gives, of the function that multiplies stored elements with an array
+PRODUCTS = {
+    "y(i) = A(i,j)*u(j)": (lambda A: weft.evaluate("y(i) = A(i,j)*u(j)", A=A, u=u), lambda of: of(u).sum(1)),
+    "C(i,j) = A(i,j)*u(j)": (lambda A: run("C(i,j) = A(i,j)*u(j)", "csr", A=A, u=u), lambda of: of(u)),
+    "A @ u": (lambda A: A @ u, lambda of: of(u).sum(1)),
+    "w @ A": (lambda A: w @ A, lambda of: of(w[:, None]).sum(0)),
+    "A.T @ w": (lambda A: A.T @ w, lambda of: of(w[:, None]).sum(0)),
+    "einsum": (lambda A: weft.einsum("ij,i->j", A, w), lambda of: of(w[:, None]).sum(0)),
+    "A * inf": (lambda A: A * INF, lambda of: of(INF)),
+    "A * u": (lambda A: A * u, lambda of: of(u)),
+    "A * M": (lambda A: A * M, lambda of: of(M)),
+    "M * A": (lambda A: weft.asarray(M, format="csr") * A, lambda of: of(M)),
+    "sum of rows": (lambda A: (A * M).sum(axis=1), lambda of: of(M).sum(1)),
+}
+
+
 @pytest.mark.parametrize("format", MATRICES, ids=str)
-def test_padding_meets_no_infinity(format):
-    """Positions that hold no entry are never multiplied: 0 times infinity would be NaN."""
-    D = np.zeros((5, 5))
-    D[0, 1] = D[1, :4] = D[3, 2] = 2.0
-    vector = np.ones(5)
-    vector[4] = np.inf
-    stored = weft.asarray(D, format=format)
-    if stored.layout.is_dense:
-        return  # every position is an entry
-    blocks = stored.asformat("coo")
-    wanted = weft.evaluate("y(i) = A(i,j)*x(j)", A=blocks, x=vector)
-    np.testing.assert_array_equal(weft.evaluate("y(i) = A(i,j)*x(j)", A=stored, x=vector), wanted)
+def test_what_is_not_stored_meets_no_infinity(format):
+    """Zeros times infinity are NaN where they are stored, as padding of diagonals, bands and blocks is, else 0."""
+    tensor = weft.asarray(A, format=format)
+    stored = A != 0
+    if tensor.layout.is_padded:
+        stored[list_entries(tensor._storage).arrays[1:]] = True
+        assert stored.sum() > np.count_nonzero(A)
+
+    def compute(case):
+        product, threads = case
+        found, wanted = PRODUCTS[product]
+        with config.override(num_threads=threads, parallel_threshold=1), np.errstate(invalid="ignore"):
+            np.testing.assert_array_equal(
+                dense(found(tensor)), wanted(lambda x: np.multiply(A, x, out=np.zeros_like(A), where=stored))
+            )
+
+    together([(product, threads) for threads in (1, 2) for product in PRODUCTS], compute)
 
 
 @pytest.mark.parametrize("format", MATRICES, ids=str)

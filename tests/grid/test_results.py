@@ -1,7 +1,8 @@
 """Results in every format of the catalogue, however their operands are stored (see ``results``).
 
 A part of the cases by default; WEFT_TEST_GRID chooses more. The arrays of a result do not depend on the plan:
-they are those of a result that is computed into csr, from csr operands of the same structure, and converted.
+they are those of a result that is computed into csr, from csr operands of the same structure, and converted. Padded
+operands have that structure only where they hold no padding, since to loops each value in storage is an entry.
 """
 
 import numpy as np
