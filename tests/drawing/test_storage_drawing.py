@@ -148,7 +148,11 @@ def test_formats_of_anyone(format, seed):
         B = A.asformat(format)
     except (FormatError, StorageError):  # the data do not satisfy a condition of the format
         return
-    check(B)
+    if B._storage.nnz + sum(map(len, B._storage.arrays)) > MAX_CELLS:  # tables below tables have many slots
+        with pytest.raises(ShapeError, match="draw a slice"):
+            storage_svg(B)
+    else:
+        check(B)
 
 
 @pytest.mark.parametrize("name", CATALOGUE)

@@ -198,7 +198,7 @@ def test_levels_of_ones_own_that_come_twice():
 
 def test_formats_that_add_what_comes_twice():
     diagonals = Format("(i,j) -> (j-i,i,j)", [Squeezed(unique=False), Range(), Offset()])
-    A = weft.from_levels((2, 2), diagonals, [([3], [-1, 1, 1]), None, None], [1.0, 2.0, 3.0])
+    A = weft.from_levels((2, 2), diagonals, [([3], [-1, 1, 1]), ([2],), None], [0.0, 1, 2, 0, 3, 0])
     assert A.todense().tolist() == [[0, 5], [1, 0]]
     assert A.T.asformat(diagonals).todense().tolist() == [[0, 1], [5, 0]]
 

@@ -16,7 +16,7 @@ from ..formats import Format, LevelFormat, TensorType
 from ..formats.capabilities import Append, ChildlessEdges, CurveOrder, Insertion, QueriedEdges, SharedPositions, lists
 from ..queries.table1_rewrites import SourceFacts
 from ..records import record
-from ..remapping.inverse import significance
+from ..remapping.inverse import invert, significance
 from ..remapping.nodes import Counter, axes_of
 from .query_lowering import LevelQuery, answers, level_queries
 
@@ -155,8 +155,8 @@ def can_insert(format: Format, entry_order: EntryOrder) -> str | None:
             return f"entries do not come along the curve of {level}"
         if level.placing == "yield" or (level.roles and level.placing == "get" and level.branchless):
             # Entries below one parent have fixed coordinates on the axes above; they must be ordered by those below.
-            above = {a for c in coordinates[:k] for a in axes_of(c) if len(axes_of(c)) == 1 and not _divides(c)}
-            below = significance(coordinates[k:])
+            above = {axis for axis, c in enumerate(invert(coordinates[:k], format.order)) if c is not None}
+            below = significance([c for c in coordinates[k:] if not axes_of(c) <= above])
             # Shared positions are collected for one parent at a time, so entries of one parent must come together.
             if k in unordered_shared(format, entry_order):
                 if not all(_computes(lower, n, len(format.levels)) for n, lower in enumerate(format.levels) if n > k):
@@ -178,10 +178,6 @@ def _computes(level: LevelFormat, k: int, levels: int) -> bool:
     insertion = level.capability(Insertion)
     asks = insertion is not None and any(query.over for query in insertion.queries(k, levels - 1))
     return level.placing == "get" and not asks
-
-
-def _divides(coordinate: object) -> bool:
-    return not hasattr(coordinate, "number") and not isinstance(coordinate, Counter)
 
 
 def scalar_counters(format: Format, entry_order: EntryOrder) -> dict[int, int]:

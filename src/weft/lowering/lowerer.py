@@ -509,8 +509,7 @@ class Lowerer:
             for d in self.derived:
                 if d.var in coords or not all(v in coords for v in d.needs):
                     continue
-                # Merged coordinates may be narrow, and what follows from them is wide.
-                known = {n: cast(coords[v], "int64") for n, v in enumerate(d.of) if v in coords}
+                known = {n: coords[v] for n, v in enumerate(d.of) if v in coords}
                 value = emit(d.value, known, self.sizes(d))
                 name = self.name(self.names[d.var])
                 decls.append(ir.Declare(name, value))

@@ -27,7 +27,7 @@ def emit(expr: IndexExpr, coords: Mapping[int, Expr], sizes: Sequence[Expr] = ()
     Returns
     -------
     Expr
-        The value.
+        The value, an int64.
 
     Raises
     ------
@@ -36,14 +36,14 @@ def emit(expr: IndexExpr, coords: Mapping[int, Expr], sizes: Sequence[Expr] = ()
     """
     match expr:
         case Axis(number=number):
-            return coords[number]
+            return cast(coords[number], "int64")  # merged coordinates may be narrow, and what follows is wide
         case Constant(value=value):
             return lit(value)
         case Extent(axis=axis):
             return sizes[axis]
         case Binary(op="/" | "%" as op, left=left, right=Extent(axis=axis)):
             # Kernels compute this for empty slots of tables, too. The maximum avoids a division by an axis of size 0.
-            return IrBinary(op, _wide(emit(left, coords, sizes)), maximum(sizes[axis], lit(1)))
+            return IrBinary(op, emit(left, coords, sizes), maximum(sizes[axis], lit(1)))
         case Binary(op="+", left=left, right=right):
             return add(emit(left, coords, sizes), emit(right, coords, sizes))
         case Binary(op="-", left=left, right=right):
@@ -51,15 +51,10 @@ def emit(expr: IndexExpr, coords: Mapping[int, Expr], sizes: Sequence[Expr] = ()
         case Binary(op="*", left=left, right=right):
             return mul(emit(left, coords, sizes), emit(right, coords, sizes))
         case Binary(op="/" | "%" as op, left=left, right=Constant(value=m)):
-            return _divide(op, _wide(emit(left, coords, sizes)), m, may_be_negative(left))
+            return _divide(op, emit(left, coords, sizes), m, may_be_negative(left))
         case Binary(op=op, left=left, right=right):
-            # A stored coordinate may have 32 bits, of which a shift to the left would lose some.
-            return IrBinary(op, _wide(emit(left, coords, sizes)), _wide(emit(right, coords, sizes)))
+            return IrBinary(op, emit(left, coords, sizes), emit(right, coords, sizes))
     raise TypeError(f"no IR for {expr!r}")
-
-
-def _wide(value: Expr) -> Expr:
-    return cast(value, "int64")
 
 
 def _divide(op: str, value: Expr, m: int, signed: bool) -> Expr:

@@ -1,4 +1,4 @@
-"""Range levels: an interval of coordinates that the ancestors determine, without arrays (2018 paper, Table 2)."""
+"""Range levels: an interval of coordinates that the ancestors determine, and no coordinates (2018 paper, Table 2)."""
 
 from __future__ import annotations
 
