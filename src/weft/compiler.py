@@ -184,6 +184,27 @@ class Lowered:
         return self.evaluation[1].reaches_stored_only
 
     @cached
+    def visited_axes(self) -> tuple[int, ...]:
+        """Return the axes of a result all of whose coordinates are visited, if not because an operand has them all.
+
+        Loops over a function of a sum are such, as each element has a value of its own.
+        """
+        indices, accesses = self.schedule.target.indices, self.assignment.value.distinct_accesses
+        levels = [(a, self.types[a.tensor].format) for a in accesses]
+        told = {
+            v for a, format in levels for v, k in zip(level_variables(a, format), format.levels, strict=True) if k.full
+        }
+        lattices = self.evaluation[1].lattices
+        every = {v for v, points in lattices if any(all(it.full for it in point.coiterate) for point in points)}
+        # The outermost loop alone may visit the rows of an operand that is stored again.
+        visited, outermost = every.intersection(indices) - told, {v for v, _ in lattices[:1]}
+        arrays = {v for a, format in levels if format.is_dense for v in a.indices}
+        alone = visited <= outermost and (arrays.intersection(indices) or not every.issuperset(indices))
+        if len(indices) < 2 or not visited or alone:
+            return ()
+        return tuple([axis for axis, v in enumerate(indices) if v in every])
+
+    @cached
     def sums(self) -> object:
         """Return the order in which each element is summed; None if it is unknown."""
         s = self.schedule

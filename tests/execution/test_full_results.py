@@ -124,3 +124,31 @@ def test_explain_tells():
     assert "full result: the result has a value where no operand stores one, since W and V are 0" in report
     for text in ("C(i,j) = A(i,k)*B(k,j)", "C(i,j) = A(i,j) + B(i,j)", "C(i,j) = exp(A(i,j))*B(i,j)"):
         assert "full result" not in weft.explain(text, A=E, B=E)
+
+
+@pytest.mark.parametrize("times", [1, 2, 3])
+def test_comparisons_with_numbers_are_not_full(times):
+    A = weft.random((3000, 3000), nnz=3000, rng=0, format="csr")
+    with weft.config.override(max_densify_bytes=10**6):
+        for _ in range(times):
+            for found in (A > 0, A.tocoo() >= 0.5, A.T < -1, A != 0, ~(A > 0.5)):
+                assert found.nnz <= A.nnz
+            assert A[A > 0.5].size <= A.nnz
+
+
+@pytest.mark.parametrize(
+    "text", ["D(i,j) = A(i,k)*A(k,j) + 1", "D(i,j) = 1 - A(i,k)*A(k,j)", "D(i,j) = max(k, A(i,k)*A(k,j)) + 1",
+             "D(i,j) = cos(A(i,k)*A(k,j))", "D(i,j) = sum(k, cos(A(i,k)*A(k,j)))"]
+)  # fmt: skip
+def test_functions_of_sums_are_full(text):
+    A = weft.random((3000, 3000), nnz=3000, rng=0, format="csr")
+    with weft.config.override(max_densify_bytes=10**6):
+        for run in (lambda: weft.evaluate(text, A=A), lambda: weft.compile(text, A="csr")(A)):
+            with pytest.raises(DensifyError, match=r"a value at all of i, j"):
+                run()
+        for product in ("D(i,j) = A(i,k)*A(k,j)", "D(i,j) = 2*A(i,k)*A(k,j)", "D(i,j) = A(i,k)*A(j,k)"):
+            for format in ("csr", "csc", "coo", "dcsr"):
+                assert weft.evaluate(product, A=A.asformat(format)).nnz < 4 * A.nnz
+        assert weft.evaluate("D(i,r) = A(i,j)*X(j,r)", A=A.tocoo(), X=np.ones((3000, 40))).shape == (3000, 40)
+    report = weft.explain(text, A=A)
+    assert "full result" in report or "every j is visited, also where A stores nothing" in report

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from .conversion_text import ConversionReport
     from .data_annihilators import Absorbed, assumed
     from .entry_lists import count_entries
-    from .full_results import announce, full_line, spreading
+    from .full_results import announce, full_line, may_spread, spreading
     from .hash_growth import InsertionTarget, insertion_target
     from .kernel import Kernel
     from .plan import (
@@ -59,6 +59,7 @@ __all__ = [
     "in_dtype",
     "insertion_target",
     "looked_up",
+    "may_spread",
     "plan_for",
     "plan_loops",
     "plan_of",
@@ -79,7 +80,7 @@ _MODULES = {
     ".data_annihilators": "Absorbed assumed",
     ".entry_lists": "count_entries",
     ".hash_growth": "InsertionTarget insertion_target",
-    ".full_results": "announce full_line spreading",
+    ".full_results": "announce full_line may_spread spreading",
     ".kernel": "Kernel",
     ".plan": (
         "Plan accumulation compile evaluate looked_up plan_for require_operands target_type under_standard_names"

@@ -13,7 +13,7 @@ from __future__ import annotations
 import math
 import sys
 import warnings
-from collections.abc import Mapping
+from collections.abc import Callable, Collection, Mapping
 from functools import lru_cache
 from pathlib import Path
 
@@ -21,11 +21,13 @@ import numpy as np
 
 from ..analysis.implicit_values import annihilates
 from ..analysis.iteration_graph import Types, distinct_accesses, typed_implicit_value
+from ..analysis.terms import reductions_of
 from ..config import config
 from ..errors import DensifyError, DensifyWarning
 from ..formats import TensorType
 from ..index_notation import explicit_sums, expression_text, free_variables, to_text
 from ..index_notation.nodes import Access, Apply, Assignment, Expr, Reduce
+from ..index_notation.operator_table import OPERATORS
 from ..index_notation.traversal import tensors
 from ..records import record, replace
 from ..storage import Storage
@@ -33,7 +35,7 @@ from .data_annihilators import Absorbed, assumed
 from .operand_extents import extents_of
 from .result_buffers import entry_bytes
 
-__all__ = ["announce", "full_line", "spreading"]
+__all__ = ["announce", "full_line", "may_spread", "spreading"]
 
 _MANY = 64
 """Cases beyond which an expression is not looked at: sums inside products multiply them."""
@@ -57,6 +59,9 @@ def _cases(expr: Expr, types: Mapping[str, TensorType]) -> tuple[Case, ...]:
             return (Case((expr,), frozenset(indices)),)
         case Reduce(vars=vars, body=body):
             return tuple([replace(case, variables=case.variables.difference(vars)) for case in _cases(body, types)])
+        case Apply(op=op, args=(arg,)) if OPERATORS[op].absent is not None:
+            # The answer where nothing is stored is known: a number beside an operand makes no elements.
+            return tuple([case for case in _cases(arg, types) if case.variables])
         case Apply(op=op, args=args):
             fills = [typed_implicit_value(arg, types) for arg in args]
             deciding = [arg for k, arg in enumerate(args) if annihilates(op, args, k, fills[k])]
@@ -112,6 +117,18 @@ def spreading(assignment: Assignment, kinds: Types) -> tuple[tuple[Case, ...], t
     return spread, tuple([case for case in found if case not in spread])
 
 
+def may_spread(assignment: Assignment, kinds: Types) -> bool:
+    """Return whether a result may have elements that no operand stores: by its cases, or by a function of a sum."""
+    if spreading(assignment, kinds)[0]:
+        return True
+    value = explicit_sums(assignment).value
+    if len(assignment.target.indices) < 2 or not reductions_of(value):
+        return False
+    if not isinstance(value, Reduce) or value.op != "add" or reductions_of(value.body):
+        return True
+    return bool(typed_implicit_value(value.body, dict(kinds)) != 0)
+
+
 @record
 class _Full:
     """A result with elements that no operand stores: their number, their bytes, and the cases that spread."""
@@ -122,22 +139,36 @@ class _Full:
     cases: tuple[Case, ...]
 
 
-def _measured(assignment: Assignment, operands: Mapping[str, Storage], target: TensorType) -> _Full | None:
+def _visited(assignment: Assignment, axes: Collection[int]) -> tuple[Case, ...]:
+    """Return the case of loops that visit all coordinates of axes of the result, for a function of a sum, say."""
+    indices, operands = assignment.target.indices, tuple(distinct_accesses(assignment.value))
+    return (Case(operands, frozenset(indices) - {indices[axis] for axis in axes}),) if axes else ()
+
+
+def _measured(
+    assignment: Assignment, operands: Mapping[str, Storage], target: TensorType, visited: Collection[int]
+) -> _Full | None:
     """Return what is known of a result with cases that spread; None if it is as large without them."""
     value = explicit_sums(assignment).value
     kinds = tuple([(a.tensor, operands[a.tensor].type) for a in distinct_accesses(value)])
     spread, others = spreading(assignment, kinds)
+    if spread:
+        visited = ()
+    elif visited:
+        spread, others = _visited(assignment, visited), ()
     extents = extents_of(value, operands)
     if not spread or extents is None or any(v not in extents for v in assignment.target.indices):
         return None
     shape = tuple([extents[v] for v in assignment.target.indices])
     whole, types = math.prod(shape), dict(kinds)
 
+    walked = {v for axis, v in enumerate(assignment.target.indices) if axis not in visited}
+
     def size(case: Case) -> int:
         bounds = [whole]
         for a in case.operands:
             if not _is_array(a, types):
-                own = math.prod(extents[v] for v in {*assignment.target.indices}.intersection(a.indices))
+                own = math.prod(extents[v] for v in walked.intersection(a.indices))
                 bounds.append(min(int(operands[a.tensor].vals.size), own) * (whole // max(own, 1)))
         return min(bounds)
 
@@ -161,6 +192,7 @@ def announce(
     target: TensorType,
     *,
     is_operator: bool = False,
+    visited: Callable[[], Collection[int]] = tuple,
 ) -> None:
     """Raise for a result that is too large because of fill values, and warn of one that is large.
 
@@ -176,6 +208,8 @@ def announce(
         Type of the result.
     is_operator : bool
         True if the user wrote an operator or a function, not the assignment.
+    visited : callable
+        Returns the axes of the result all of whose coordinates the loops visit (``Lowered.visited_axes``).
 
     Raises
     ------
@@ -187,7 +221,7 @@ def announce(
     most = 0 if extents is None else math.prod([extents.get(v, 0) for v in indices]) * _bytes_at_most(len(indices))
     if most * _SHARE <= config.max_densify_bytes:
         return
-    full = _measured(found.assignment, operands, target)
+    full = _measured(found.assignment, operands, target, visited())
     if full is None or full.bytes * _SHARE <= config.max_densify_bytes:
         return
     types = {name: operands[name].type for name in tensors(assignment.value)}
@@ -204,7 +238,11 @@ def announce(
 
 
 def full_line(
-    assignment: Assignment, found: Absorbed, operands: Mapping[str, Storage | TensorType], target: TensorType
+    assignment: Assignment,
+    found: Absorbed,
+    operands: Mapping[str, Storage | TensorType],
+    target: TensorType,
+    visited: Collection[int] = (),
 ) -> str:
     """Return the line of a report on a result with elements that no operand stores; empty for other results.
 
@@ -216,6 +254,8 @@ def full_line(
         The operands by name, or their types, by which the size of a result is not known.
     target : TensorType
         Type of the result.
+    visited : collection of int
+        Axes of the result all of whose coordinates the loops visit (``Lowered.visited_axes``).
     """
     held, types = dict[str, Storage](), dict[str, TensorType]()
     for name in tensors(found.assignment.value):
@@ -224,9 +264,9 @@ def full_line(
             held[name] = operand
         types[name] = operand.type if isinstance(operand, Storage) else operand
     if len(held) < len(types):
-        cases, size = spreading(found.assignment, tuple(types.items()))[0], ""
+        cases, size = spreading(found.assignment, tuple(types.items()))[0] or _visited(found.assignment, visited), ""
         full = _Full(0, 0, False, cases) if cases else None
-    elif (full := _measured(found.assignment, held, target)) is not None:
+    elif (full := _measured(found.assignment, held, target, visited)) is not None:
         size = f": {full.count} elements take {_size(full.bytes)}"
     if full is None:
         return ""

@@ -58,7 +58,7 @@ from .alternatives import (
 )
 from .conversion import convert, convert_result
 from .data_annihilators import Absorbed, apply_data_annihilators
-from .full_results import announce, spreading
+from .full_results import announce, may_spread
 from .kernel import Kernel, with_fill
 from .plan_cache import kept
 from .same_structure import same_structure
@@ -168,7 +168,7 @@ class Plan:
         """Return whether the result, of the assignment that is planned, may have elements that no operand stores."""
         if self._spreads is None:
             kinds = zip(_read(assignment)[1], [s.type for s in storages], strict=True)
-            self._spreads = bool(spreading(assignment, tuple(kinds))[0])
+            self._spreads = may_spread(assignment, tuple(kinds))
         return self._spreads
 
     @cached
@@ -757,7 +757,7 @@ def evaluate(
             if found.refused:
                 found.require_room(operands, plan.target)
             if plan.spreads(named, storages):
-                announce(assignment, found, operands, plan.target)
+                announce(assignment, found, operands, plan.target, visited=lambda: plan.kernel.lowered.visited_axes)
         return plan.run(storages) if out is None else plan.run(storages, out)
 
     try:

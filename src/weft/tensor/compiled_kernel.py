@@ -242,7 +242,7 @@ class CompiledKernel:
         self._assumed = execution.assumed(assignment, {name: types[name] for name in self.operands})
         self._kernel = execution.compile(self._assumed.assignment, types, user_schedule)
         kinds = tuple([(name, types[name]) for name in self.operands])
-        self._spreads = bool(execution.spreading(self._assumed.assignment, kinds)[0])
+        self._spreads = execution.may_spread(self._assumed.assignment, kinds)
         self._is_asked_dense = assignment.target.tensor in types and self._kernel.type.format.is_dense
         target = assignment.target.tensor
         self._called_with = self.operands if assignment.op is None else (*self.operands, target)
@@ -328,7 +328,9 @@ class CompiledKernel:
             return titled(stage_texts(self._kernel, stages, self._assumed, assumed=True))
         full = ""
         if not self._is_asked_dense:
-            full = execution.full_line(self._assignment, self._assumed, self._types, self._kernel.type)
+            full = execution.full_line(
+                self._assignment, self._assumed, self._types, self._kernel.type, self._visited_axes()
+            )
         return report(self._kernel, self._assignment, self._assumed, self._origins, assumed=True, full=full)
 
     def __call__(self, *operands: Any, **named: Any) -> SparseTensor | Array | Any:
@@ -483,11 +485,15 @@ class CompiledKernel:
             user_schedule=self._user_schedule,
         )
 
+    def _visited_axes(self) -> tuple[int, ...]:
+        (*_, last) = self._kernel.kernels
+        return last.lowered.visited_axes
+
     def _require_room(self, found: Any, held: Mapping[str, Storage], target: TensorType) -> None:
         """Raise if a result that is not asked to be dense has too many elements that no operand stores."""
         if (found.refused or self._spreads) and not self._is_asked_dense:
             found.require_room(held, target)
-            execution.announce(self._assignment, found, held, target)
+            execution.announce(self._assignment, found, held, target, visited=self._visited_axes)
 
     def _phases(self, storages: tuple[Storage, ...]) -> Any:
         operands = dict(zip(self.operands, storages, strict=True))

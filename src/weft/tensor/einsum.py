@@ -597,7 +597,8 @@ def explain(*operands: Any, stages: bool | str | Iterable[str] = False, **named:
     origins = shared.chosen(storages)[0].origins
     chosen = [f"chosen for these operands: {alternative.name}, since {alternative.reason}" for alternative in taken]
     asked_dense = result_format is not None and result_format.is_dense
-    full = "" if asked_dense else execution.full_line(assignment, looked, held, plan.target)
+    visited = plan.kernel.lowered.visited_axes
+    full = "" if asked_dense else execution.full_line(assignment, looked, held, plan.target, visited)
     lines = [report(plan, assignment, looked, origins, assumed=False, full=full), *chosen]
     if notation is not None and len(found) > 2 and config.reassociate:
         steps = len(_planned(notation, list(found.values()), "auto").path)
