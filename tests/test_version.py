@@ -50,6 +50,6 @@ def test_tags_are_versions(tmp_path, tag, version):
 
 def test_copies_without_history_have_a_version():
     project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))
-    assert project["project"]["dynamic"] == ["version"]
+    assert project["project"]["dynamic"] == ["version", "readme"]
     assert project["tool"]["hatch"]["version"]["source"] == "vcs"
     assert project["tool"]["hatch"]["version"]["fallback-version"].startswith("0.1.0.dev")
