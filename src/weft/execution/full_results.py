@@ -92,15 +92,7 @@ def _is_array(access: Access, types: Mapping[str, TensorType]) -> bool:
 
 @lru_cache(maxsize=1024)
 def spreading(assignment: Assignment, kinds: Types) -> tuple[tuple[Case, ...], tuple[Case, ...]]:
-    """Return the cases of an assignment that spread along variables of the result, and the others.
-
-    Parameters
-    ----------
-    assignment : Assignment
-        The assignment.
-    kinds : tuple of (str, TensorType)
-        Types of the operands by name.
-    """
+    """Return the cases of an assignment that spread along variables of the result, and the others."""
     types, value = dict(kinds), explicit_sums(assignment).value
     # Where all operands are arrays, so is the result, as in NumPy.
     if all(_is_array(a, types) for a in distinct_accesses(value)):
@@ -196,25 +188,7 @@ def announce(
 ) -> None:
     """Raise for a result that is too large because of fill values, and warn of one that is large.
 
-    Parameters
-    ----------
-    assignment : Assignment
-        The assignment as it was written.
-    found : Absorbed
-        The assignment as it is computed, with the operators whose operands' values were looked at.
-    operands : mapping
-        The operands by name.
-    target : TensorType
-        Type of the result.
-    is_operator : bool
-        True if the user wrote an operator or a function, not the assignment.
-    visited : callable
-        Returns the axes of the result all of whose coordinates the loops visit (``Lowered.visited_axes``).
-
-    Raises
-    ------
-    DensifyError
-        The result takes more than ``weft.config.max_densify_bytes``.
+    ``visited`` returns the axes all of whose coordinates the loops visit, and is asked for large results alone.
     """
     # Small results are the usual ones, and a look at their extents is cheap.
     extents, indices = extents_of(found.assignment.value, operands), assignment.target.indices
@@ -244,19 +218,7 @@ def full_line(
     target: TensorType,
     visited: Collection[int] = (),
 ) -> str:
-    """Return the line of a report on a result with elements that no operand stores; empty for other results.
-
-    Parameters
-    ----------
-    assignment, found
-        The arguments of :func:`announce`.
-    operands : mapping
-        The operands by name, or their types, by which the size of a result is not known.
-    target : TensorType
-        Type of the result.
-    visited : collection of int
-        Axes of the result all of whose coordinates the loops visit (``Lowered.visited_axes``).
-    """
+    """Return the line of a report on a result with elements that no operand stores; empty for other results."""
     held, types = dict[str, Storage](), dict[str, TensorType]()
     for name in tensors(found.assignment.value):
         operand = operands[name]

@@ -789,17 +789,6 @@ def accumulation(
     """Return the assignment that computes ``y(i) += e``, and the array to a copy of which its loops add, if any.
 
     Loops add to a copy of ``y`` if it is an array that holds the sum. Otherwise the sum is computed as such.
-
-    Parameters
-    ----------
-    assignment : Assignment
-        The assignment to be computed.
-    operands : mapping
-        The operands by name.
-    format : Format or None
-        Format of the result; inferred if None.
-    dtype : str or None
-        Dtype of the result; inferred if None.
     """
     whole = sum_with_target(assignment)
     require_operands(whole, operands)
@@ -821,22 +810,7 @@ def _adds_to_array(
 
 
 def require_operands(assignment: Assignment, operands: Mapping[str, Storage]) -> None:
-    """Raise if an operand is not given, or has another number of axes than the expression says.
-
-    Parameters
-    ----------
-    assignment : Assignment
-        The assignment to be computed.
-    operands : mapping
-        The operands by name.
-
-    Raises
-    ------
-    NotationError
-        An operand is not given.
-    ShapeError
-        An operand has another number of axes.
-    """
+    """Raise if an operand is not given, or has another number of axes than the expression says."""
     read, names = _read(assignment)
     missing = [n for n in names if n not in operands]
     if missing:
