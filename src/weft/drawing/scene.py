@@ -1,7 +1,8 @@
 """Scenes: boxes with text, labels and arrows at their places, and the SVG text of a scene.
 
 A layout makes a scene and knows nothing of SVG. ``paint`` knows SVG and nothing of tensors. Colors are named by their
-use, and one style sheet says what they are. The background is a white panel, which is legible on dark pages, too.
+use, and one style sheet says what they are on light and on dark pages. The background is a panel, so that a drawing is
+legible also on a page that is dark without saying so to its pictures.
 """
 
 from __future__ import annotations
@@ -72,6 +73,21 @@ Arial,'DejaVu Sans',sans-serif}
 .weft-drawing .note{font-size:11px;fill:#6b7888}
 .weft-drawing .wire{fill:none;stroke:#66758a;stroke-width:1.1}
 .weft-drawing .head{stroke:none;fill:#66758a}
+@media (prefers-color-scheme:dark){
+.weft-drawing text{fill:#e3e9f0}
+.weft-drawing .panel{fill:#1a2029;stroke:#39434f}
+.weft-drawing .group{fill:#212934;stroke:#35404d}
+.weft-drawing .stored,.weft-drawing .stop{fill-opacity:.22}
+.weft-drawing .index{fill:#1a2029;stroke:#77869a}
+.weft-drawing .padding{fill:#2b333e;stroke:#465260}
+.weft-drawing .absent{fill:#1a2029;stroke:#2e3742}
+.weft-drawing .node{fill:#22354b;stroke:#6aa2e0}
+.weft-drawing .bar{fill:#242d38;stroke:#465260}
+.weft-drawing .t-computed,.weft-drawing .role,.weft-drawing .axis,.weft-drawing .note{fill:#a9b5c3}
+.weft-drawing .t-padding,.weft-drawing .t-absent{fill:#7f8b99}
+.weft-drawing .wire{stroke:#93a2b5}
+.weft-drawing .head{fill:#93a2b5}
+}
 """
 
 
