@@ -655,7 +655,7 @@ PROTOCOLS: dict[str, tuple[str, str]] = {
     "len(A)": ("__len__", "the size of the first axis"),
     "for a in A": ("__iter__", "the parts along the first axis, one after the other"),
     "bool(A), int(A), float(A), complex(A)": ("__bool__ __int__ __float__ __complex__ __index__", "the one element"),
-    "str(A), repr(A)": ("__str__ __repr__", "text"),
+    'str(A), repr(A), f"{A:.2f}"': ("__str__ __repr__ __format__", "text; formatted if there are no axes"),
     "copy.copy(A), copy.deepcopy(A)": ("__copy__ __deepcopy__", "a copy"),
     "NumPy's functions": ("__array_function__ __array_ufunc__ __array_priority__", "weft's functions of these names"),
     "pickle.dumps(A)": ("__reduce__", "pickling"),

@@ -10,7 +10,7 @@ Examples
 >>> A = weft.eye(3, format="csr")
 >>> xp = A.__array_namespace__()
 >>> xp.sum(A), weft.sum(A)
-(<SparseTensor: shape=(), dtype=float64, format=dense, nnz=1>, np.float64(3.0))
+(SparseTensor(3., format='dense'), np.float64(3.0))
 """
 
 from __future__ import annotations

@@ -359,7 +359,8 @@ def write_tns(target: PathOrStream, A: SparseTensor, *, start: int = 1) -> None:
     _require_start(start)
     if A.ndim == 0 or (A.fill_value != 0 and not A.layout.is_dense):
         raise FileFormatError(
-            f"a .tns file has no fill value and at least one axis, other than {A!r}; save it in a file ending in .npz"
+            f"a .tns file has at least one axis and no fill value; this tensor has shape {A.shape} and fill value "
+            f"{A.fill_value}. Save it in a file ending in .npz"
         )
     coords, values = A.to_coo()
     kind = "%d" if A.dtype.kind in "iub" else "%s" if A.dtype.kind == "c" else "%.17g"

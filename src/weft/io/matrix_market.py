@@ -214,11 +214,12 @@ def write_mtx(target: PathOrStream, A: SparseTensor) -> None:
     if A.ndim != 2:
         kinds = ".npz or .tns" if A.ndim else ".npz"
         raise ShapeError(
-            f"a Matrix Market file holds a matrix, which {A!r} is not; save it in a file ending in {kinds}"
+            f"a Matrix Market file holds a matrix, not a tensor of shape {A.shape}; save it in a file ending in {kinds}"
         )
     if A.fill_value != 0 and not A.layout.is_dense:
         raise FileFormatError(
-            f"a Matrix Market file has no fill value, and {A!r} has {A.fill_value}; save it in a file ending in .npz"
+            f"a Matrix Market file has no fill value, and this tensor has {A.fill_value}; save it in a file ending in "
+            ".npz"
         )
     matrix = A.todense() if A.layout.is_dense else A.to_scipy_sparse("coo")
     with writing(target) as stream:

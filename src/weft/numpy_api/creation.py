@@ -482,7 +482,7 @@ def from_dlpack(x: Any, /, *, device: Any = None, copy: bool | None = None) -> S
     >>> import numpy as np
     >>> import weft
     >>> weft.from_dlpack(np.array([1.0, 2.0]))
-    <SparseTensor: shape=(2,), dtype=float64, format=dense, nnz=2>
+    SparseTensor([1., 2.], format='dense')
     """
     require_cpu(device)
     return asarray(np.from_dlpack(x), copy=copy)

@@ -365,7 +365,7 @@ def quantile(
     >>> import weft
     >>> x = weft.asarray([0.0, 1.0, 2.0, 5.0], format="coo")
     >>> weft.quantile(x, [0.25, 0.5])
-    <SparseTensor: shape=(2,), dtype=float64, format=dense, nnz=2>
+    SparseTensor([0.75, 1.5 ], format='dense')
     """
     if weights is not None or method in _OF_NUMPY:
         found = _numpys(np.quantile, x, q, axis, method, keepdims, weights)

@@ -74,7 +74,11 @@ def _own(function: Callable[..., Any], args: tuple[Any, ...], kwargs: Mapping[st
     own = getattr(place, name, None) or getattr(weft.linalg, name, None)
     if own is None or not module.startswith("numpy"):
         given = next(_tensors((*args, *kwargs.values())), None)
-        ways = "" if given is None else f" ({given!r}): {foreign_tensors.instead_of_dense(storage_of(given))}"
+        ways = ""
+        if given is not None:
+            storage = storage_of(given)
+            instead = foreign_tensors.instead_of_dense(storage)
+            ways = f" (here: shape {storage.shape}, format {storage.format}): {instead}"
         raise DensifyError(f"{module}.{function.__name__} is not for SparseTensors{ways}")
     return own
 

@@ -224,13 +224,18 @@ def _escaped(text: str) -> str:
 
 
 def to_html(storage: Storage, name: str) -> str:
-    """Return HTML for a tensor whose format is called ``name``: a table of facts, and a picture of its entries."""
+    """Return HTML for a tensor whose format is called ``name``: a table of facts, and a picture of its entries.
+
+    A dense tensor has NumPy's text in place of the picture.
+    """
     cell = '<td style="text-align:left">'
     rows = "".join(
         f'<tr><th style="text-align:left">{fact}</th>{cell}{_escaped(text)}</td></tr>'
         for fact, text in facts(storage, name).items()
     )
-    if foreign_tensors.count_entries(storage) > _DRAWN:
+    if storage.format.is_dense:
+        drawn = f"<pre>{_escaped(str(storage.to_dense_array()))}</pre>"
+    elif foreign_tensors.count_entries(storage) > _DRAWN:
         drawn = "too many entries for a picture here; weft.spy draws one"
     else:
         try:

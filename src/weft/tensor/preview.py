@@ -1,4 +1,4 @@
-"""Lines that ``print`` shows below the ``repr`` of a tensor: its first entries in the order of its storage."""
+"""Text of tensors: NumPy's for dense ones, and the lines that ``print`` shows below the ``repr`` of others."""
 
 from __future__ import annotations
 
@@ -11,10 +11,31 @@ from ..operations import foreign_tensors
 from ..remapping.nodes import evaluate
 from ..storage import Storage, Walk
 
-__all__ = ["entry_lines"]
+__all__ = ["array_repr", "entry_lines"]
 
 _SHOWN = 12
 _VISITED = 10_000  # largest number of coordinates to visit, which takes some hundredths of a second
+
+
+def array_repr(storage: Storage, name: str) -> str:
+    """Return the ``repr`` of a dense tensor whose format is called ``name``, as NumPy writes that of a subclass.
+
+    Examples
+    --------
+    >>> import weft
+    >>> weft.asarray([[0.5, 1.0], [0.0, 2.0]])
+    SparseTensor([[0.5, 1. ],
+                  [0. , 2. ]], format='dense')
+    """
+    text = repr(storage.to_dense_array().view(_NAMED))[:-1]
+    last = text.rpartition("\n")[2]
+    format = f"format={str(name)!r})"
+    fits = len(last) + len(format) + 2 <= np.get_printoptions()["linewidth"]
+    return f"{text},{' ' if fits else _BREAK}{format}"
+
+
+_BREAK = "\n" + " " * len("SparseTensor(")
+_NAMED = type("SparseTensor", (np.ndarray,), {"__slots__": ()})  # NumPy's text begins with the name of the class
 
 
 def entry_lines(storage: Storage) -> list[str]:

@@ -783,16 +783,23 @@ class SparseTensor(Dispatch, LazyMethods):
 
     # -- protocols ---------------------------------------------------------------------------------------------
     def __repr__(self) -> str:
+        if self._storage.format.is_dense:
+            return resolve("tensor.preview", "array_repr")(self._storage, self.format)  # type: ignore[no-any-return]
         fill = self._storage.type.fill
-        shown = f", fill_value={bool(fill) if self.dtype == bool else fill}"
         return (
-            f"<SparseTensor: shape={self.shape}, dtype={self.dtype}, format={self.format}, nnz={self.nnz}"
-            f"{'' if self._storage.format.is_dense else shown}>"  # every element of a dense tensor is stored
+            f"<SparseTensor: shape={self.shape}, dtype={self.dtype}, format={self.format}, nnz={self.nnz}, "
+            f"fill_value={bool(fill) if self.dtype == bool else fill}>"
         )
 
     def __str__(self) -> str:
-        """Return the text that ``print`` shows: the line of ``repr``, and the first entries in storage order."""
+        """Return the text that ``print`` shows: a dense tensor's is NumPy's, others list entries in storage order."""
+        if self._storage.format.is_dense:
+            return str(self._storage.to_dense_array())
         return "\n".join([repr(self), *resolve("tensor.preview", "entry_lines")(self._storage)])
+
+    def __format__(self, spec: str) -> str:
+        """Return the text of a tensor without axes as a number is formatted, as in NumPy."""
+        return format(self.item(), spec) if spec and not self.ndim else super().__format__(spec)
 
     def _repr_html_(self) -> str:
         """Return the HTML that notebooks show: a table of facts, and a picture of the places of stored entries."""
