@@ -215,6 +215,8 @@ CASES: dict[str, Callable[[], Run]] = {
     "csr reshape": reshape("csr"),
     "coo reshape": reshape("coo"),
     "log1p": unary("uniform", np.log1p),
+    "square": unary("uniform", lambda a: np.power(a, 2)),
+    "root": unary("uniform", lambda a: np.power(a, 0.5)),
     "power": unary("uniform", lambda a: a**1.7),
     "short rows SpMV": product("ecology1", "csr"),
     "scattered SpMV": product("powerlaw", "csr"),

@@ -28,6 +28,7 @@ from .assembly.query_lowering import queries_over_axes
 from .code_options import CodeOptions
 from .codegen import CText, NameMaker, print_module
 from .codegen.prelude import LONG
+from .codegen.support.arithmetic import SCALAR_POWERS
 from .codegen.support.vectors import MANY
 from .concrete_notation import Workspace
 from .concrete_notation import to_text as statement_text
@@ -40,6 +41,7 @@ from .ir import Function
 from .ir.passes.polling import with_polls
 from .ir.passes.prefetch_streams import prefetch_memory
 from .ir.passes.reciprocals import divide_by_reciprocals
+from .ir.passes.scalar_powers import scalar_powers
 from .ir.passes.simplify import simplify
 from .ir.passes.vector_math import batch_math_calls
 from .ir.printer import function_text
@@ -570,6 +572,8 @@ def _optimized(function: Function, options: CodeOptions, trace: Trace) -> Functi
     """Return a function with the same results whose loops are faster, and can be interrupted."""
     if options.enabled("reciprocals"):
         function = trace("reciprocals", divide_by_reciprocals, function)
+    if options.enabled("scalar-powers"):
+        function = trace("scalar powers", scalar_powers, function, SCALAR_POWERS)
     if options.vector_functions and options.enabled("vector-math"):
         function = trace("vector math", batch_math_calls, function, MANY)
     # Prefetching copies the expressions of addresses, so it comes after what changes these.

@@ -73,6 +73,11 @@ OPTIMIZATIONS = (
         ("csr reshape", "coo reshape"),
     ),
     Optimization(
+        "scalar-powers",
+        "Powers with one small exponent for all elements are products or square roots.",
+        ("square", "root"),
+    ),
+    Optimization(
         "vector-math",
         "Functions such as log1p are computed for batches of elements by SIMD instructions.",
         ("log1p", "power"),

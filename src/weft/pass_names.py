@@ -8,7 +8,7 @@ __all__ = ["NAMES", "PASSES", "STAGES", "VERIFY"]
 PASSES = (
     "explicit sums", "merged reductions", "independent sums", "format views", "cheapest schedule", "tiling",
     "parallel loop", "user schedule", "result placement", "entry tiles", "lowering", "simplify", "reciprocals",
-    "vector math", "prefetch", "polling",
+    "scalar powers", "vector math", "prefetch", "polling",
 )  # fmt: skip
 STAGES = ("index notation", "formats", "schedule", "attribute queries", "concrete notation", "lattices", "ir", "c")
 VERIFY = "verify"

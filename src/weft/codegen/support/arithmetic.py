@@ -17,9 +17,17 @@ from ..types import complex_of, constant
 from . import complexes, floats, integers
 from .snippet import Snippet, function, in_lanes
 
-__all__ = ["DTYPES", "of"]
+__all__ = ["DTYPES", "SCALAR_POWERS", "of"]
 
 DTYPES = ("bool", *INTEGERS, "float32", "float64", "complex64", "complex128")
+
+SCALAR_POWERS = {
+    f"weft_{name}_{ty}": (f"weft_scalar_power_{ty}", f"weft_square_{ty}")
+    for ty in DTYPES
+    for name in ("power", "float_power")
+    if not (ty == "bool" or is_complex(ty)) and (name == "power" or ty == "float64")
+}
+"""Functions that compute powers by name, each with the one for an exponent that all elements have, and with squares."""
 
 
 @cache

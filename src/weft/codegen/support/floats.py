@@ -27,6 +27,18 @@ REAL_2 = {
     "nextafter": "nextafter",
 }  # fmt: skip
 
+# Exponents whose powers take few multiplications, within two units in the last place of the power. As in NumPy, an
+# exponent of one half gives square roots, also those of -0.0 and of -infinity.
+_SCALAR_POWER = """{{
+  if (b == 2) return a * a;
+  if (b == (float)0.5) return __builtin_sqrt{f}(a);
+  if (b == 3) return a * a * a;
+  if (b == 4) return (a * a) * (a * a);
+  if (b == 1) return a;
+  if (b == -1) return 1 / a;
+  return __builtin_pow{f}(a, b);
+}}
+"""
 # The quotient is rounded down from the exact remainder, as in NumPy and Python.
 _FLOOR_DIVIDE = """{{
   if (b == 0) return a / b;
@@ -74,6 +86,7 @@ def define(ty: str, add: Callable[..., None]) -> None:
     # The ldexp of NumPy takes an integer of 32 or 64 bits, that of C an int.
     exponent = "b > INT32_MAX ? INT32_MAX : b < INT32_MIN ? INT32_MIN : (int)b"
     add("ldexp", ty, {"a": ty, "b": "int64"}, f"__builtin_ldexp{f}(a, {exponent})")
+    add("scalar_power", ty, 2, _SCALAR_POWER.format(f=f))
     if ty == "float64":
         add("float_power", ty, 2, "__builtin_pow(a, b)")
     add("floor_divide", ty, 2, _FLOOR_DIVIDE.format(T=T, f=f))

@@ -49,7 +49,8 @@ def define(ty: str, add: Callable[..., None]) -> None:
         return
     bits, signed = INTEGERS[ty]
     add("invert", ty, 1, f"({ty}_t)~a")
-    add("square", ty, 1, f"({ty}_t)((uint64_t)a * (uint64_t)a)")
+    squared = f"({ty}_t)((uint64_t)a * (uint64_t)a)"
+    add("square", ty, 1, squared)
     add("sign", ty, 1, "(a > 0) - (a < 0)" if signed else "a > 0")
     # NumPy converts 1.0 / 0 to the integer type, with a result that depends on its width.
     of_zero = f"INT{bits}_MIN" if signed and bits >= 32 else "0"
@@ -60,6 +61,7 @@ def define(ty: str, add: Callable[..., None]) -> None:
     else:
         power = "weft_power_uint64"
         add("power", ty, 2, f"({ty}_t){power}((uint64_t)a, (uint64_t)b)", needs=(power,))
+    add("scalar_power", ty, 2, f"b == 2 ? {squared} : weft_power_{ty}(a, b)", needs=(f"weft_power_{ty}",))
     # Shifts by the width or more are undefined in C. In NumPy they shift out all bits but copies of the sign.
     negative = " : a < 0 ? -1 : 0" if signed else " : 0"
     add("left_shift", ty, 2, f"(uint{bits}_t)b < {bits} ? ({ty}_t)((uint64_t)a << b) : 0")

@@ -89,6 +89,30 @@ def _each(name: str, ty: str, arity: int) -> Snippet:
     return Snippet(text, ("weft_vectors", f"weft_{name}_{ty}"))
 
 
+# All of b is one exponent. Each loop is written apart, so that vector instructions compute it.
+_EACH_SCALAR_POWER = """\
+static void weft_each_scalar_power_{ty}(const {T} *a, const {T} *b, {T} *y, int64_t n) {{
+  const {T} by = n > 0 ? b[0] : 1;
+#define WEFT_EACH(exponent) \\
+  if (by == exponent) {{ \\
+    for (int64_t i = 0; i < n; i++) y[i] = weft_scalar_power_{ty}(a[i], exponent); \\
+    return; \\
+  }}
+{loops}
+#undef WEFT_EACH
+  weft_each_power_{ty}(a, b, y, n);
+}}
+"""
+
+
+def _each_scalar_power(ty: str) -> Snippet:
+    T = "double" if ty == "float64" else "float"
+    loops = "\n".join(f"  WEFT_EACH({exponent})" for exponent in ("0.5f", 3, 4, 1, -1))
+    return Snippet(
+        _EACH_SCALAR_POWER.format(ty=ty, T=T, loops=loops), (f"weft_each_power_{ty}", f"weft_scalar_power_{ty}")
+    )
+
+
 _NAMES = [
     (name, ty, arity) for arity, names in enumerate((_ONE, _TWO), 1) for name in names for ty in ("float64", "float32")
 ]
@@ -98,3 +122,6 @@ MANY: dict[str, str] = {f"weft_{name}_{ty}": f"weft_each_{name}_{ty}" for name, 
 
 SNIPPETS: dict[str, Snippet] = {"weft_vectors": Snippet(_AVAILABLE)}
 SNIPPETS |= {f"weft_each_{name}_{ty}": _each(name, ty, arity) for name, ty, arity in _NAMES}
+
+MANY |= {f"weft_scalar_power_{ty}": f"weft_each_scalar_power_{ty}" for ty in ("float64", "float32")}
+SNIPPETS |= {f"weft_each_scalar_power_{ty}": _each_scalar_power(ty) for ty in ("float64", "float32")}

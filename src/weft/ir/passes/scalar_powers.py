@@ -1,0 +1,92 @@
+"""Powers whose exponent is one number for all elements, which a few multiplications compute if it is small and whole.
+
+A loop over squares is written apart, since vector instructions then compute several in the time of one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from ...records import replace
+from ..builder import lit
+from ..nodes import Binary, Call, Cast, Const, Expr, For, Function, If, Load, Parallel
+from ..traversal import Node, rebuild, rewrite, walk
+
+__all__ = ["scalar_powers"]
+
+
+def scalar_powers(function: Function, of_scalar: Mapping[str, tuple[str, str]]) -> Function:
+    """Return the function with other calls where the exponent of a power is the only element of a tensor.
+
+    Parameters
+    ----------
+    function : Function
+        The function.
+    of_scalar : mapping
+        The names of functions that compute powers, each with the name of the one for an exponent that does not change,
+        and of the one that computes squares.
+
+    Examples
+    --------
+    >>> from weft.ir.nodes import Store, Var
+    >>> from weft.ir.printer import function_text
+    >>> n, i, x, b = Var("n"), Var("i"), Var("x", "float64*"), Var("b", "float64*")
+    >>> loop = For(i, lit(0), n, Store(x, i, Call("power", (Load(x, i), Load(b, lit(0))), "float64")))
+    >>> text = function_text(scalar_powers(Function("f", (), loop), {"power": ("scalar_power", "square")}))
+    >>> print(text, end="")
+    function f()
+      if b[0] == 2.0:
+        for i in 0 .. n:
+          x[i] = square(x[i])
+      else:
+        for i in 0 .. n:
+          x[i] = scalar_power(x[i], b[0])
+    """
+    if not any(isinstance(node, Call) and node.name in of_scalar for node in walk(function.body)):
+        return function
+
+    def scalar_exponent(call: Call) -> Expr | None:
+        return call.args[1] if call.name in of_scalar and _is_scalar(call.args[1]) else None
+
+    def by_scalar(node: Node) -> Node | None:
+        if isinstance(node, Call) and scalar_exponent(node) is not None:
+            return replace(node, name=of_scalar[node.name][0])
+        return None
+
+    def with_squares(loop: For) -> Node:
+        """Return a loop for the first exponent that occurs, if it is 2, and one for all others."""
+        calls = [node for node in walk(loop.body) if isinstance(node, Call)]
+        first = next((e for call in calls if (e := scalar_exponent(call)) is not None), None)
+        if first is None:
+            return loop
+
+        def squared(node: Node) -> Node | None:
+            if isinstance(node, Call) and scalar_exponent(node) == first:
+                return Call(of_scalar[node.name][1], node.args[:1], node.ty)
+            return None
+
+        squares, powers = rewrite(rewrite(loop, squared), by_scalar), rewrite(loop, by_scalar)
+        return If(Binary("==", first, lit(2, first.ty)), squares, powers)  # type: ignore[arg-type]
+
+    def change(node: Node) -> Node:
+        match node:
+            case Parallel(loop=loop):  # the loop that threads share stays as it is
+                return replace(node, loop=rebuild(loop, change))  # type: ignore[arg-type]
+            case For(body=body) if not any(isinstance(inner, For) for inner in walk(body)):
+                return with_squares(node)
+        changed = rebuild(node, change)
+        return by_scalar(changed) or changed
+
+    return replace(function, body=change(function.body))  # type: ignore[arg-type]
+
+
+def _is_scalar(expr: Expr) -> bool:
+    """Return whether an expression is a number, or the first element of an array."""
+    match expr:
+        case Cast(a=inner):
+            return _is_scalar(inner)
+        case Const():
+            return True
+        case Load(index=Const(value=0)):
+            return True
+    return False
