@@ -21,13 +21,22 @@ from hatchling.metadata.plugin.interface import MetadataHookInterface
 SECONDS = "50"  # of compiling, in an installation from source
 
 
-def for_an_index(text: str, base: str) -> str:
-    """Return a page with its links to files of the repository led to ``base``, or left out where that is empty."""
-    # On a package index, a link that is relative leads nowhere.
+def for_an_index(text: str, links: str, pictures: str) -> str:
+    """Return a page whose links and pictures are found from a package index, where relative addresses lead nowhere.
+
+    Links to files of the repository lead to ``links``, and pictures are those below ``pictures``. Where these are
+    empty, links are plain text, and a picture is left out with the paragraph behind it.
+    """
+    address = r"(?![a-z]+:|#)([^)\s]+)"
+    text = re.sub(
+        rf"\[([^][]*)\]\({address}\)", lambda link: f"[{link[1]}]({links}{link[2]})" if links else link[1], text
+    )
+    # Indexes are light, and do not know of a picture's variants.
     return re.sub(
-        r"\[([^][]*)\]\((?![a-z]+:|#)([^)\s]+)\)",
-        lambda link: f"[{link[1]}]({base}{link[2]})" if base else link[1],
+        r'<picture>.*?(<img src=")(.*?)</picture>(\n\n.+?)\n\n',
+        lambda found: f"{found[1]}{pictures}{found[2].strip()}{found[3]}\n\n" if pictures else "",
         text,
+        flags=re.DOTALL,
     )
 
 
@@ -39,7 +48,7 @@ class ReadmeHook(MetadataHookInterface):
     def update(self, metadata: dict[str, Any]) -> None:
         """Set the text that a package index shows."""
         with open(os.path.join(self.root, "README.md"), encoding="utf-8") as file:
-            text = for_an_index(file.read(), self.config.get("links", ""))
+            text = for_an_index(file.read(), self.config.get("links", ""), self.config.get("pictures", ""))
         metadata["readme"] = {"content-type": "text/markdown", "text": text}
 
 

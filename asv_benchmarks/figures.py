@@ -1,20 +1,24 @@
-"""Tables and charts of docs/reference/benchmarks.md from the figures in figures.toml.
+"""Tables and charts of README and the documentation from the figures in figures.toml and speed.json.
 
-``python -m asv_benchmarks.figures`` writes the tables between the page's markers, and draws the charts beside the page.
+``python -m asv_benchmarks.figures`` writes the tables between the markers of pages, and draws the charts.
 """
 
 from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-__all__ = ["CHARTS", "FIGURES", "PAGE", "TABLES", "draw", "filled"]
+from . import speed_chart
+from .charts import FAINT, PEERS, STYLE, TEXT, save
+
+__all__ = ["CHARTS", "FIGURES", "PAGES", "TABLES", "draw", "filled"]
 
 HERE = Path(__file__).resolve().parent
-PAGE = HERE.parent / "docs" / "reference" / "benchmarks.md"
+DOCS = HERE.parent / "docs"
+PAGES = tuple(DOCS / name for name in ("reference/benchmarks.md", "why.md", "index.md"))
 FIGURES: dict[str, Any] = tomllib.loads((HERE / "figures.toml").read_text("utf-8"))
 MARKED = re.compile(r"(<!-- table: (\w+) -->\n).*?(<!-- end -->\n)", re.DOTALL)
 NAMES = {
@@ -60,7 +64,11 @@ def compute_table() -> str:
         [written(NAMES[a[0]]), number(a[2]), number(b[2]), number(a[1]), number(b[1])]
         for a, b in zip(first, second, strict=True)
     ]
-    return markdown(["computation", "SciPy, A", "SciPy, B", "C, A", "C, B"], rows)
+    return markdown(["computation", "SciPy (Xeon)", "SciPy (EPYC)", "C (Xeon)", "C (EPYC)"], rows)
+
+
+def speed_table() -> str:
+    return markdown(["computation", "input", "SciPy", "pydata/sparse"], speed_chart.table_rows())
 
 
 def spread(values: Sequence[float]) -> str:
@@ -96,9 +104,7 @@ def threads() -> dict[str, dict[str, list[float]]]:
     for machine in ("xeon", "epyc"):
         for what, given, value, *_ in FIGURES["threads"][machine]["rows"]:
             if given != "jnlbrng1":
-                found.setdefault(f"machine {FIGURES['machines'][machine]['name']}", {}).setdefault(what, []).append(
-                    value
-                )
+                found.setdefault(FIGURES["machines"][machine]["name"], {}).setdefault(what, []).append(value)
     return found
 
 
@@ -148,6 +154,8 @@ TABLES = {
     "latency": lambda: plain("latency"),
     "pyttb": lambda: plain("pyttb"),
     "semirings": lambda: plain("semirings"),
+    "speed": speed_table,
+    "speed_caption": lambda: f"\n{speed_chart.caption()}\n\n",
 }
 
 
@@ -173,55 +181,63 @@ def functions_chart() -> Groups:
     return peers
 
 
-CHARTS: dict[str, tuple[str, Any]] = {
-    "compute": ("weft's time over the peer's (machine B)", compute_chart),
-    "threads": ("time on one thread over time on two", threads),
-    "formats": ("weft's time over the peer's (machine B), A @ x", lambda: by_peer("formats")),
-    "conversions": ("weft's time over the peer's (machine A)", lambda: by_peer("conversions")),
-    "functions": ("weft's time over the peer's, 1,000,000 rows", functions_chart),
+def chart(title: str, groups: Groups) -> Any:
+    """Return a figure: a line for each computation, a dot for each input and peer, on a logarithmic axis."""
+    from matplotlib import pyplot as plt
+
+    labels = list(dict.fromkeys(label for group in groups.values() for label in group))
+    figure, axes = plt.subplots(figsize=(7, 1.2 + 0.22 * len(labels)), layout="constrained")
+    axes.axvline(1, color=TEXT, linewidth=1)
+    for (peer, group), color, marker in zip(groups.items(), PEERS, "osD^", strict=False):
+        points = [(value, labels.index(label)) for label, values in group.items() for value in values]
+        axes.scatter(*zip(*points, strict=True), s=22, color=color, marker=marker, label=peer)
+    axes.set_xscale("log")
+    axes.set_yticks(range(len(labels)), labels)
+    axes.invert_yaxis()
+    axes.grid(color=FAINT, linewidth=0.5)
+    axes.set_axisbelow(True)
+    low, high = axes.get_xlim()
+    ticks = [tick for tick in (FINE if high < 10 * low else COARSE) if low <= tick <= high]
+    axes.set_xticks(ticks, [f"{t:g}" for t in ticks])
+    axes.minorticks_off()
+    axes.spines[["top", "right"]].set_visible(False)
+    heading = {"size": 11, "weight": "bold"}
+    figure.legend(loc="outside upper left", ncols=4, title=title, title_fontproperties=heading, alignment="left")
+    return figure
+
+
+BELOW = "weft's time over that of others"
+CHARTS: dict[str, tuple[str, Callable[[], Any]]] = {
+    "compute": ("reference/benchmarks_compute", lambda: chart(f"{BELOW}: EPYC, means", compute_chart())),
+    "threads": ("reference/benchmarks_threads", lambda: chart("Time on one thread over time on two", threads())),
+    "formats": ("reference/benchmarks_formats", lambda: chart(f"{BELOW}: A @ x, EPYC", by_peer("formats"))),
+    "conversions": ("reference/benchmarks_conversions", lambda: chart(f"{BELOW}: Xeon", by_peer("conversions"))),
+    "functions": ("reference/benchmarks_functions", lambda: chart(f"{BELOW}: 1,000,000 rows", functions_chart())),
+    "speed": ("_static/speed", speed_chart.chart),
+    "speed on a dark page": ("_static/speed_dark", speed_chart.chart),
 }
+"""The file below docs and the figure of each chart."""
 
 
 def draw(name: str, path: Path) -> None:
-    """Draw a chart: a line for each computation, a dot for each input and peer, on a logarithmic axis."""
+    """Write a chart."""
     import matplotlib as mpl
 
     mpl.use("svg")
-    import matplotlib.pyplot as plt
+    from matplotlib import pyplot as plt
 
-    title, groups = CHARTS[name][0], CHARTS[name][1]()
-    labels = list(dict.fromkeys(label for group in groups.values() for label in group))
-    grey = "#808080"  # legible on a light and on a dark page
-    style = {"svg.hashsalt": name, "svg.fonttype": "none", "font.size": 9, "text.color": grey, "axes.labelcolor": grey,
-             "xtick.color": grey, "ytick.color": grey, "axes.edgecolor": grey}  # fmt: skip
-    with mpl.rc_context(style):
-        figure, axes = plt.subplots(figsize=(7, 0.9 + 0.22 * len(labels)), layout="constrained")
-        axes.axvline(1, color=grey, linewidth=1)
-        for (peer, group), color, marker in zip(
-            groups.items(), ("#1f77b4", "#ff7f0e", "#2ca02c", "#d62728"), "osD^", strict=False
-        ):
-            points = [(value, labels.index(label)) for label, values in group.items() for value in values]
-            axes.scatter(*zip(*points, strict=True), s=22, color=color, marker=marker, label=peer, alpha=0.85)
-        axes.set_xscale("log")
-        axes.set_yticks(range(len(labels)), labels)
-        axes.invert_yaxis()
-        axes.grid(color=grey, alpha=0.25, linewidth=0.5)
-        axes.set_xlabel(title)
-        low, high = axes.get_xlim()
-        ticks = [tick for tick in (FINE if high < 10 * low else COARSE) if low <= tick <= high]
-        axes.set_xticks(ticks, [f"{t:g}" for t in ticks])
-        axes.minorticks_off()
-        axes.spines[["top", "right"]].set_visible(False)
-        axes.legend(frameon=False, loc="lower center", bbox_to_anchor=(0.5, 1), ncols=4)
-        figure.savefig(path, format="svg", transparent=True, metadata={"Date": None})
+    with mpl.rc_context({**STYLE, "svg.hashsalt": name}):
+        figure = CHARTS[name][1]()
+        save(figure, path, dark=name.endswith("dark page"))
         plt.close(figure)
 
 
 def main() -> None:
-    """Write the tables of the page and its charts."""
-    PAGE.write_text(filled(PAGE.read_text("utf-8")), "utf-8")
-    for name in CHARTS:
-        draw(name, PAGE.parent / f"benchmarks_{name}.svg")
+    """Write the tables of the pages and the charts."""
+    for page in PAGES:
+        page.write_text(filled(page.read_text("utf-8")), "utf-8")
+    for name, (file, _) in CHARTS.items():
+        draw(name, DOCS / f"{file}.svg")
 
 
 if __name__ == "__main__":

@@ -29,9 +29,8 @@ extensions = [
     "sphinx_gallery.gen_gallery",
     "links_elsewhere",  # docs/_ext: SciPy's and NumPy's functions, without a download of their lists of names
     "api_pages",  # docs/_ext: the state of each function, and what autodoc needs to know of the lazy names
-    "speed_chart",  # docs/_ext: the chart of the front page
 ]
-exclude_patterns = ["_build", "_ext", "_templates", "_generated", "gallery"]
+exclude_patterns = ["_build", "_ext", "_templates", "gallery"]
 templates_path = ["_templates"]
 source_suffix = {".md": "markdown", ".rst": "restructuredtext"}  # autosummary writes the pages of the API in rst
 highlight_language = "none"

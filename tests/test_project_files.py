@@ -58,15 +58,18 @@ def test_oldest_supported_packages_are_tried():
 
 
 @pytest.mark.parametrize("base", ["", "https://example.org/weft/"])
-def test_links_of_the_readme_lead_somewhere_from_a_package_index(base):
+def test_links_and_pictures_of_the_readme_are_found_from_a_package_index(base):
     namespace = runpy.run_path(str(ROOT / "hatch_build.py"))
     text = (ROOT / "README.md").read_text("utf-8")
-    shown = namespace["for_an_index"](text, base)
+    shown = namespace["for_an_index"](text, base, base and f"{base}raw/")
     targets = re.findall(r"\]\(([^)]+)", re.sub(r"```.*?```", "", shown, flags=re.DOTALL))
+    targets += re.findall(r'(?:src|srcset)="([^"]*)"', shown)
     assert all(target.startswith("https://") for target in targets)
     assert re.findall(r"```.*?```", shown, re.DOTALL) == re.findall(r"```.*?```", text, re.DOTALL)
     assert ("install, quickstart" in shown) is (base == "")
     assert ("(https://example.org/weft/docs/install.md)" in shown) is (base != "")
+    assert ('<img src="https://example.org/weft/raw/docs/_static/speed.svg" alt="' in shown) is (base != "")
+    assert ("AMD EPYC" in shown) is (base != "")
 
 
 def test_the_workflow_has_the_steps_of_ci_run():
@@ -99,5 +102,15 @@ def test_changelog_begins_with_what_is_unreleased():
 
 @pytest.mark.parametrize("name", ["CHANGELOG.md", "CONTRIBUTING.md", "RELEASING.md", "SECURITY.md", "README.md"])
 def test_links_of_pages_at_the_top_lead_somewhere(name):
-    targets = re.findall(r"\]\((?!https?:)([^)#]+)", (ROOT / name).read_text("utf-8"))
+    text = (ROOT / name).read_text("utf-8")
+    targets = re.findall(r"\]\((?!https?:)([^)#]+)", text) + re.findall(r'(?:src|srcset)="([^"]*)"', text)
     assert [target for target in targets if not (ROOT / target).exists()] == []
+
+
+def test_the_readme_says_the_version_and_every_extra():
+    text = (ROOT / "README.md").read_text("utf-8")
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))
+    major, minor, *_ = project["tool"]["hatch"]["version"]["fallback-version"].split(".")
+    assert f"alpha_{major}.{minor}-" in text
+    paragraph = re.search(r"^Extras .*?\n\n", text, re.MULTILINE | re.DOTALL)[0]
+    assert {*project["project"]["optional-dependencies"]} <= {*re.findall(r"`(\w+)`", paragraph)}

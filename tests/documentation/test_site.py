@@ -1,22 +1,15 @@
-"""The front page, the indexes of the folders, and the chart of speed."""
+"""The front page and the indexes of the folders."""
 
 from __future__ import annotations
 
-import json
 import re
 from collections import Counter
-from xml.etree import ElementTree
 
 import pytest
-from asv_benchmarks import inputs, speed
 
-from .extension import DOCS, extension
+from .extension import DOCS
 
 FOLDERS = ("tutorials", "how_to", "explanation", "reference", "development")
-
-
-def results():
-    return json.loads(speed.FILE.read_text("utf-8"))
 
 
 def toctree(page):
@@ -45,50 +38,3 @@ def test_the_output_on_the_front_page_is_that_of_the_code(capsys):
     code, output = re.findall(r"^```(?:python|text)\n(.*?)^```", (DOCS / "index.md").read_text(), re.M | re.S)[:2]
     exec(compile(code, "index.md", "exec"), {})
     assert capsys.readouterr().out == output
-
-
-def test_the_file_of_results_has_every_row_the_machine_and_the_date():
-    found = results()
-    assert found["machine"]
-    assert re.fullmatch(r"\d{4}-\d\d-\d\d", found["date"])
-    assert found["threads"] == 1
-    assert [row["label"] for row in found["rows"]] == [row.label for row in speed.ROWS], "run asv_benchmarks.speed"
-    for row in found["rows"]:
-        assert row["data"] in found["data"]
-        assert row["peers"]
-        assert all(0 < ratio["low"] <= ratio["median"] <= ratio["high"] for ratio in row["peers"].values())
-
-
-@pytest.mark.parametrize("theme", ["light", "dark"])
-def test_the_chart_shows_every_row_and_every_ratio(theme, tmp_path):
-    drawn, found = extension("speed_chart"), results()
-    drawn.draw(found, drawn.THEMES[theme], tmp_path / "speed.svg")
-    root = ElementTree.parse(tmp_path / "speed.svg").getroot()
-    texts = ["".join(node.itertext()).strip() for node in root.iter("{http://www.w3.org/2000/svg}text")]
-    assert {row["label"] for row in found["rows"]} <= set(texts)
-    ratios = [ratio["median"] for row in found["rows"] for ratio in row["peers"].values()]
-    assert not Counter(map(drawn.ratio_text, ratios)) - Counter(texts)
-
-
-@pytest.mark.parametrize(
-    ("ratio", "text"), [(0.27, "0.27x"), (1.004, "1.0x"), (9.96, "10x"), (99.7, "100x"), (230, "230x")]
-)
-def test_a_ratio_has_two_digits_or_all_before_the_point(ratio, text):
-    assert extension("speed_chart").ratio_text(ratio) == text
-
-
-def test_the_caption_names_the_machine_the_date_and_the_inputs():
-    text = extension("speed_chart").caption(results())
-    assert results()["machine"] in text
-    assert results()["date"] in text
-    assert all(name in text for name in results()["data"])
-
-
-def test_a_row_is_measured_against_every_peer(monkeypatch):
-    monkeypatch.setenv("WEFT_BENCH_SCALE", "0.001")
-    row = next(row for row in speed.ROWS if row.label == "A + B + C, one kernel")
-    inputs.matrix.cache_clear()
-    found = speed.measured(row, budget=0.01)
-    inputs.matrix.cache_clear()
-    assert "SciPy" in found["peers"]
-    assert found["milliseconds"] > 0
