@@ -157,6 +157,14 @@ def diagonal_product() -> Run:
     return lambda: weft.evaluate("C(i,j) = A(i,k)*B(k,j)", A=a, B=a, format="dia")
 
 
+def total(format: str) -> Callable[[], Run]:
+    def make() -> Run:
+        a = csr("uniform").asformat(format)
+        return lambda: weft.evaluate("s = A(i,j)", A=a)
+
+    return make
+
+
 def in_notation(name: str, format: str, text: str) -> Callable[[], Run]:
     """A result with the structure of ``A``: beside ``B``, which has other values, or a vector ``x``."""
 
@@ -242,6 +250,8 @@ CASES: dict[str, Callable[[], Run]] = {
     "2 * dia": in_notation("Lin", "dia", "2*A(i,j)"),
     "ell * x": in_notation("Lin", "ell", "A(i,j)*x(j)"),
     "csr * x": in_notation("uniform", "csr", "A(i,j)*x(j)"),
+    "csr total": total("csr"),
+    "coo total": total("coo"),
     "bsr + bsr, equal": in_notation("blocked3", "bsr", "A(i,j) + B(i,j)"),
     "csr + csr, equal": in_notation("uniform", "csr", "A(i,j) + B(i,j)"),
 }

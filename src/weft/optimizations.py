@@ -94,6 +94,11 @@ OPTIMIZATIONS = (
         ("2 * dia", "ell * x", "csr * x"),
     ),
     Optimization(
+        "stored-totals",
+        "Sums of all elements, and the like, are computed from the stored values alone.",
+        ("csr total", "coo total"),
+    ),
+    Optimization(
         "equal-structures",
         "Operands that turn out to have equal index arrays are combined value by value.",
         ("bsr + bsr, equal", "csr + csr, equal"),

@@ -261,6 +261,47 @@ def test_explain_says_that_arrays_are_shared():
     assert line not in weft.explain("C(i,j) = A(i,j) + B(i,j)", A=A, B=held(drawn((5, 5), seed=3), "ell"))
 
 
+TOTALS = {
+    "A(i,j)": lambda A: A.sum(dtype=A.dtype),
+    "sum(i, sum(j, A(i,j)*A(i,j)))": lambda A: (A * A).sum(dtype=A.dtype),
+    "abs(sum(i, j, 2*A(j,i)))*3 + sum(i, j, abs(A(i,j)))": lambda A: 3 * abs(2 * A.sum()) + np.abs(A).sum(),
+    "max(i, j, A(i,j))": lambda A: A.max(initial=0) if A.dtype.kind != "c" else None,
+    "A(i,j)*A(j,i)": lambda A: (A * A.T).sum() if A.shape[0] == A.shape[1] else None,
+}
+
+
+@pytest.mark.parametrize("format", FORMATS)
+@pytest.mark.parametrize("text", TOTALS)
+def test_totals(text, format):
+    dtypes, shapes = ("float64", "int64", "complex128", "float32"), ((7, 5), (5, 5), (0, 4), (1, 1))
+    for dtype, shape in zip(dtypes, shapes, strict=True):
+        dense = drawn(shape, dtype, seed=5)
+        wanted = TOTALS[text](dense)
+        if wanted is not None and not (0 in shape and "max" in text):
+            found = weft.evaluate(f"s = {text}", A=held(dense, format))
+            np.testing.assert_allclose(found, wanted, rtol=1e-6)
+
+
+def test_totals_with_entries_that_are_not_stored_or_are_stored_twice():
+    A = weft.from_coords([[0, 1, 0], [2, 0, 2]], [3.0, -5.0, 4.0], shape=(2, 3), duplicates="keep")
+    assert not A.is_unique
+    assert weft.evaluate("s = A(i,j)", A=A) == 2
+    assert weft.evaluate("s = A(i,j)*A(i,j)", A=A) == 49 + 25
+    line = "loops: over the stored values of A, whatever their coordinates are"
+    for format in ("csr", "coo"):
+        B, C = A.asformat(format).with_fill(np.inf), A.asformat(format)
+        assert weft.evaluate("s = min(i, j, A(i,j))", A=B) == -5
+        assert line in weft.explain("s = min(i, j, A(i,j))", A=B)
+        assert weft.evaluate("s = A(i,j)", A=B) == np.inf
+        assert weft.evaluate("s = min(i, j, A(i,j))", A=C.with_fill(-9)) == -9
+        assert line in weft.explain("s = sqrt(sum(i, j, A(i,j)*A(i,j)))", A=C)
+        assert line not in weft.explain("s = max(i, j, A(i,j))", A=C)
+        window = C[:, 1:]
+        assert weft.evaluate("s = A(i,j)", A=window) == 7
+        kernel = weft.compile("s = A(i,j)", A=format)
+        assert kernel.compute(kernel.assemble(C), C) == kernel(C) == 2
+
+
 def test_formats_share_one_kernel():
     texts = {
         weft.explain("C(i,j) = 2*A(i,j)", A=held(drawn((5, 5)), format), format=format, stages="c")

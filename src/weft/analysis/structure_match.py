@@ -10,13 +10,15 @@ import itertools
 from collections.abc import Mapping, Set
 
 from ..formats import Format, TensorType
-from ..index_notation.nodes import Access, Apply, Assignment, Expr, Literal
+from ..index_notation.nodes import Access, Apply, Assignment, Expr, Literal, Reduce
+from ..index_notation.operator_table import OPERATORS
 from ..index_notation.traversal import rebuild
 from ..records import record
-from .implicit_values import UNKNOWN, adds_in_place, annihilates, converted
+from .implicit_values import UNKNOWN, adds_in_place, annihilates, converted, same_value, typed
 from .iteration_graph import distinct_accesses, is_linear, typed_implicit_value
+from .terms import dtype_of, merge_reductions
 
-__all__ = ["StructureMatch", "deciding_format", "is_driven", "match_structure"]
+__all__ = ["StructureMatch", "deciding_format", "is_driven", "match_structure", "totals_over_values"]
 
 
 @record
@@ -87,16 +89,73 @@ def over_values(assignment: Assignment, match: StructureMatch) -> Assignment:
     match : StructureMatch
         The operands, beside numbers only.
     """
-    read = distinct_accesses(assignment.value)
-    taken = {assignment.target.tensor, *(a.tensor for a in read)}
-    index = next(v for v in itertools.chain("i", (f"i{n}" for n in itertools.count(1))) if v not in taken)
+    index = _new_index(assignment)
+    return Assignment(Access(assignment.target.tensor, (index,)), _vectors(assignment.value, match.accesses, index))
 
-    def vector(expr: Expr) -> Expr:
-        if isinstance(expr, Access):
-            return Access(expr.tensor, (index,)) if expr in match.accesses else expr
-        return rebuild(expr, vector)
 
-    return Assignment(Access(assignment.target.tensor, (index,)), vector(assignment.value))
+def _new_index(assignment: Assignment) -> str:
+    taken = {assignment.target.tensor, *(a.tensor for a in distinct_accesses(assignment.value))}
+    return next(v for v in itertools.chain("i", (f"i{n}" for n in itertools.count(1))) if v not in taken)
+
+
+def _vectors(expr: Expr, accesses: tuple[Access, ...], index: str) -> Expr:
+    """Return an expression that reads some operands as vectors."""
+    if isinstance(expr, Access):
+        return Access(expr.tensor, (index,)) if expr in accesses else expr
+    return rebuild(expr, lambda part: _vectors(part, accesses, index))
+
+
+def totals_over_values(
+    assignment: Assignment, types: Mapping[str, TensorType]
+) -> tuple[Assignment, frozenset[str]] | None:
+    """Return an assignment that reduces vectors of stored values instead of whole tensors, and the names of these.
+
+    The answer is None unless the result is a number, each operand but numbers is reduced over all of its axes, and
+    elements that are not stored change nothing.
+
+    Parameters
+    ----------
+    assignment : Assignment
+        The assignment, with explicit sums.
+    types : mapping
+        Types of the operands by name.
+    """
+    if assignment.op is not None or assignment.target.indices:
+        return None
+    index, leads = _new_index(assignment), set[Access]()
+    dtypes = {name: type.dtype for name, type in types.items()}
+
+    def over(expr: Expr) -> Expr:
+        if not isinstance(expr, Reduce):
+            return rebuild(expr, over)
+        found = _reduced_alone(expr, types)
+        if found is None:
+            return expr
+        leads.add(found)
+        return Reduce(expr.op, (index,), _vectors(expr.body, (found,), index))
+
+    value = over(merge_reductions(assignment.value, lambda part: dtype_of(part, dtypes)))
+    names = {a.tensor for a in leads}
+    # What is left are numbers; no operand is a vector in one place and a tensor in another.
+    left = [a for a in distinct_accesses(value) if a.indices and a.indices != (index,)]
+    return None if left or not leads else (Assignment(assignment.target, value), frozenset(names))
+
+
+def _reduced_alone(total: Reduce, types: Mapping[str, TensorType]) -> Access | None:
+    """Return the only operand but numbers, if all of its axes are reduced and elements not stored change nothing."""
+    for access in distinct_accesses(total.body):
+        type = types[access.tensor]
+        if set(access.indices) != set(total.vars) or not type.format.is_compact or type.format.is_dense:
+            continue
+        dtype = dtype_of(total.body, {name: one.dtype for name, one in types.items()})
+        start = OPERATORS[total.op].start(dtype)
+        if start is None or not same_value(typed_implicit_value(total.body, types), typed(start, dtype)):
+            continue
+        target = TensorType(dtype, type.format, type.index_dtypes, start)
+        match = match_structure(Assignment(Access("", access.indices), total.body), types, target)
+        if match is not None and match.values_only:
+            return match.lead
+    return None
 
 
 def deciding_format(assignment: Assignment, types: Mapping[str, TensorType]) -> Format | None:

@@ -14,7 +14,7 @@ from ..analysis.iteration_graph import distinct_accesses
 from ..analysis.merge_lattice import MANY_CASES
 from ..analysis.result_type import dense_format, result_dtype, result_fill, result_format
 from ..analysis.runtime_fills import with_runtime_fills
-from ..analysis.structure_match import StructureMatch, match_structure, over_values
+from ..analysis.structure_match import StructureMatch, match_structure, over_values, totals_over_values
 from ..analysis.terms import dtype_of, split_narrow_sum
 from ..compiler import plan_loops, plan_on_structure
 from ..config import config
@@ -236,7 +236,7 @@ class Plan:
         return self.kernel.lowered.skip_fill and self._final is None and bool(chains) and chains[-1].last == last
 
     @property
-    def phases(self) -> Kernel | ValuesPlan | None:
+    def phases(self) -> Kernel | TotalPlan | ValuesPlan | None:
         """Object that assembles a result and computes it separately; None if operands are converted first."""
         return self.kernel if self.kernel.operands == self.operands else None
 
@@ -415,15 +415,17 @@ class SteppedPlan(Plan):
         return "\n".join([formats, *steps, *notes])
 
 
-class ValuesPlan(Plan):
-    """Plan of a result that shares the index arrays of an operand, and whose values are computed as a vector.
+class VectorPlan(Plan):
+    """Plan that reads the stored values of some operands as vectors, so that all formats have one kernel.
 
     Parameters
     ----------
     assignment : Assignment
         The assignment.
-    match : StructureMatch
-        The operands whose structure the result has.
+    vectors : Assignment
+        The same, with operands that are vectors.
+    stored : collection of str
+        The operands whose stored values are these vectors.
     types : mapping
         Types of the operands, in the order in which ``run`` takes them.
     target : TensorType
@@ -437,7 +439,8 @@ class ValuesPlan(Plan):
     def __init__(
         self,
         assignment: Assignment,
-        match: StructureMatch,
+        vectors: Assignment,
+        stored: Collection[str],
         types: Mapping[str, TensorType],
         target: TensorType,
         asked: _Asked,
@@ -446,33 +449,17 @@ class ValuesPlan(Plan):
         self._assignment, self._types, self.target, self._plan_again = assignment, dict(types), target, again
         self.operands, self.alternatives = tuple(types), ()
         self._taken: dict[str, Plan] = {}
-        stored = {a.tensor for a in match.accesses}
-        self._lead = self.operands.index(match.lead.tensor)
-        # The dtype of each operand whose stored values are a vector; None for numbers.
+        # The type of each operand whose stored values are a vector; None for numbers.
         vector = Format.dense(1)
         self._vectors = tuple([tensor_type(t.dtype, vector) if name in stored else None for name, t in types.items()])
         flat = tuple([v or t for v, t in zip(self._vectors, types.values(), strict=True)])
-        values = over_values(assignment, match)
-        variant = replace(asked.variant, same_structure=False)
-        self._flat = plan_for(values, flat, format=vector, dtype=target.dtype, variant=variant)
+        self._variant = replace(asked.variant, same_structure=False)
+        format = Format.dense(len(vectors.target.indices))
+        self._flat = plan_for(vectors, flat, format=format, dtype=target.dtype, variant=self._variant)
         self.kernel, self.run = self._flat.kernel, self._run
-        # Where entries equal to the fill value are left out, a result that has some is copied without them.
-        self._copy: Plan | None = None
-        if asked.prune:
-            copied = Assignment(Access("C", match.lead.indices), Access("A", match.lead.indices))
-            copy = plan_for(copied, (target,), format=target.format, prune=True, variant=variant)
-            self._copy = copy if copy.prunes else None
-
-    def shape(self, storages: Sequence[Storage]) -> tuple[int, ...]:
-        return storages[self._lead].shape
 
     def taken_by_kernel(self, storages: Sequence[Storage]) -> tuple[KernelAlternative, ...]:
         return ()
-
-    def _run(self, storages: Sequence[Storage], out: Storage | None = None) -> Storage:
-        lead = storages[self._lead]
-        found = Storage(lead.shape, self.target, lead.arrays, self._flat.run(self._given(storages)).vals)
-        return self._copy.run((found,)) if self._copy is not None and _has_fill(found) else found
 
     def _given(self, storages: Sequence[Storage]) -> tuple[Storage, ...]:
         """Return the operands with stored values as vectors."""
@@ -480,6 +467,86 @@ class ValuesPlan(Plan):
             s if v is None else Storage(s.vals.shape, v, (), s.vals)
             for v, s in zip(self._vectors, storages, strict=True)
         )
+
+    @property
+    def _reason(self) -> str:
+        """The reason for which values alone are read, in words."""
+        raise NotImplementedError
+
+    @property
+    def stages(self) -> dict[str, str]:
+        """Texts of all stages of the kernel over values, after the reason for it."""
+        return {"structure": self._reason, **self.kernel.stages}
+
+    def summary(self, told: Collection[str] = ()) -> str:
+        formats = formats_line({self._assignment.target.tensor: self.target, **self._types})
+        return "\n".join([formats, self._reason, "parallel: the loop over the stored values"])
+
+
+class TotalPlan(VectorPlan):
+    """Plan of a number that depends on the stored values of its operands, and not on their coordinates."""
+
+    def shape(self, storages: Sequence[Storage]) -> tuple[int, ...]:
+        return ()
+
+    def _run(self, storages: Sequence[Storage], out: Storage | None = None) -> Storage:
+        return self._flat.run(self._given(storages))
+
+    @property
+    def phases(self) -> TotalPlan:
+        return self
+
+    def assemble(self, storages: Sequence[Storage]) -> Storage:
+        """Return a result to be computed (see ``Kernel.assemble``)."""
+        return self.kernel.assemble(self._given(storages))
+
+    def compute(self, result: Storage, storages: Sequence[Storage]) -> Storage:
+        """Compute a new value in a result that ``assemble`` made (see ``Kernel.compute``)."""
+        return self.kernel.compute(result, self._given(storages))
+
+    @property
+    def _reason(self) -> str:
+        names = [n for n, vector in zip(self.operands, self._vectors, strict=True) if vector is not None]
+        return f"loops: over the stored values of {' and of '.join(names)}, whatever their coordinates are"
+
+
+class ValuesPlan(VectorPlan):
+    """Plan of a result that shares the index arrays of an operand, and whose values are computed as a vector.
+
+    Parameters
+    ----------
+    match : StructureMatch
+        The operands whose structure the result has.
+    assignment, types, target, asked, again
+        The parameters of :class:`VectorPlan`.
+    """
+
+    def __init__(
+        self,
+        assignment: Assignment,
+        match: StructureMatch,
+        types: Mapping[str, TensorType],
+        target: TensorType,
+        asked: _Asked,
+        again: Callable[[Variant], Plan],
+    ):
+        stored = {a.tensor for a in match.accesses}
+        super().__init__(assignment, over_values(assignment, match), stored, types, target, asked, again)
+        self._lead = self.operands.index(match.lead.tensor)
+        # Where entries equal to the fill value are left out, a result that has some is copied without them.
+        self._copy: Plan | None = None
+        if asked.prune:
+            copied = Assignment(Access("C", match.lead.indices), Access("A", match.lead.indices))
+            copy = plan_for(copied, (target,), format=target.format, prune=True, variant=self._variant)
+            self._copy = copy if copy.prunes else None
+
+    def shape(self, storages: Sequence[Storage]) -> tuple[int, ...]:
+        return storages[self._lead].shape
+
+    def _run(self, storages: Sequence[Storage], out: Storage | None = None) -> Storage:
+        lead = storages[self._lead]
+        found = Storage(lead.shape, self.target, lead.arrays, self._flat.run(self._given(storages)).vals)
+        return self._copy.run((found,)) if self._copy is not None and _has_fill(found) else found
 
     @property
     def prunes(self) -> bool:
@@ -506,17 +573,8 @@ class ValuesPlan(Plan):
         return result
 
     @property
-    def stages(self) -> dict[str, str]:
-        """Texts of all stages of the kernel over values, after the reason for it."""
-        return {"structure": self._sharing, **self.kernel.stages}
-
-    @property
-    def _sharing(self) -> str:
+    def _reason(self) -> str:
         return sharing_line(self._assignment.target.tensor, self.operands[self._lead])
-
-    def summary(self, told: Collection[str] = ()) -> str:
-        formats = formats_line({self._assignment.target.tensor: self.target, **self._types})
-        return "\n".join([formats, self._sharing, "parallel: the loop over the stored values"])
 
 
 def _has_fill(storage: Storage) -> bool:
@@ -684,12 +742,16 @@ def plan_for(
 def _sharing(
     assignment: Assignment, types: Mapping[str, TensorType], asked: _Asked, again: Callable[[Variant], Plan]
 ) -> Plan | None:
-    """Return the plan of a result that shares the index arrays of an operand; None if it has arrays of its own."""
+    """Return the plan of a result that takes the values of operands alone, or shares index arrays; None for others."""
     variant, equal = asked.variant, asked.variant.same_structure
+    target = target_type(assignment, types, asked.format, asked.dtype, variant.no_dense_result)
+    if variant.options.enabled("stored-totals") and not equal:
+        total = totals_over_values(assignment, types)
+        if total is not None:
+            return TotalPlan(assignment, *total, types, target, asked, again)
     # Entries equal to the fill value are left out of an array of their own, unless several operands are alike.
     if (asked.prune and not equal) or not variant.options.enabled("shared-structure"):
         return None
-    target = target_type(assignment, types, asked.format, asked.dtype, variant.no_dense_result)
     match = match_structure(assignment, types, target, equal)
     if match is None or (equal and not match.values_only):
         return None
