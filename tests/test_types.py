@@ -19,6 +19,7 @@ import typing_stub
 import user_code
 import weft
 from weft import _api
+from weft.formats import catalogue
 from weft.tensor import types as protocols
 from weft.tensor.lazy_methods import LazyMethods
 
@@ -100,6 +101,35 @@ def test_protocols_take_what_functions_take(protocol, name):
     for overload in typing.get_overloads(getattr(protocols, protocol).__call__):
         _, *stated = inspect.signature(overload).parameters.values()
         assert {p.name: p.kind for p in stated} == {p.name: p.kind for p in real.values()}
+
+
+def test_the_named_formats_are_those_of_the_catalogue():
+    code = "from weft.formats import formats; print(*formats)"  # without what other tests register
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert [*typing.get_args(catalogue.NamedFormat)] == done.stdout.split()
+    for one in typing.get_args(protocols.SciPyFormat):
+        assert weft.eye(3).to_scipy(one).format == one
+
+
+@pytest.mark.parametrize("module", [weft.linalg, weft.csgraph, weft.fft], ids=lambda module: module.__name__)
+def test_stubs_of_modules_have_their_names_and_parameters(module):
+    tree = ast.parse(Path(module.__file__).with_suffix(".pyi").read_text(encoding="utf-8"))
+    stated = {node.name: node.args for node in tree.body if isinstance(node, ast.FunctionDef)}
+    called = {
+        node.name: node.body[0].args
+        for node in tree.body
+        if isinstance(node, ast.ClassDef) and isinstance(node.body[0], ast.FunctionDef)
+    }
+    stated |= {
+        n.target.id: called[n.annotation.id] for n in tree.body if isinstance(n, ast.AnnAssign) and n.value is None
+    }
+    imported = {a.asname for node in tree.body if isinstance(node, ast.ImportFrom) for a in node.names}
+    assert {*stated, *imported} - {None} == {*module.__all__}
+    for name, args in stated.items():
+        real = [*inspect.signature(getattr(module, name)).parameters]
+        names = [a.arg for a in (*args.posonlyargs, *args.args) if a.arg != "self"]
+        assert names == real[: len(names)], name
+        assert {a.arg for a in args.kwonlyargs} <= {*real, "rng"}, name  # rng is new in SciPy 1.17
 
 
 def test_dir_and_help_have_public_names_alone():

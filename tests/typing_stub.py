@@ -297,7 +297,7 @@ def differences() -> list[str]:
     from mypy.options import Options
 
     options, modules = Options(), ["weft", f"weft.{HERE}", "weft.formats.levels"]
-    options.incremental = False
+    options.incremental, options.ignore_missing_imports = False, True
     options.mypy_path = [str(ROOT.parent)]
     stubtest.build_stubs(modules, options)
     return [error.get_description(concise=True) for name in modules for error in stubtest.test_module(name)]

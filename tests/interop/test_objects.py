@@ -76,6 +76,10 @@ def test_sparse_columns_of_pandas(fill):
     assert A.format == "csc"
     np.testing.assert_array_equal([A.fill_value, A.nnz], [fill, sum(c.array.npoints for _, c in frame.items())])
     np.testing.assert_array_equal(A.todense(), D)
+    for column in (frame["b"], frame["b"].array):
+        b = weft.asarray(column)
+        assert (b.format, b.nnz, b.shape) == ("coo", frame["b"].array.npoints, (5,))
+        np.testing.assert_array_equal(b.todense(), D[:, 1])
     found = weft.asarray(frame, dtype="float32", format="csr")
     assert (found.format, found.dtype) == ("csr", "float32")
     np.testing.assert_array_equal(found.todense(), D.astype("float32"))

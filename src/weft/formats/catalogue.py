@@ -10,7 +10,7 @@ import inspect
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from itertools import islice, permutations
-from typing import Any, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 from ..errors import FormatError, NotationError
 from ..hints import did_you_mean
@@ -41,11 +41,16 @@ from .levels import (
 from .options import check_options
 
 __all__ = [
-    "WITH_OPTIONS", "FormatLike", "FormatName", "check_keywords", "formats", "is_named", "name_of", "options_of",
-    "parse_format", "register_format", "shown_name",
+    "WITH_OPTIONS", "FormatLike", "FormatName", "NamedFormat", "check_keywords", "formats", "is_named", "name_of",
+    "options_of", "parse_format", "register_format", "shown_name",
 ]  # fmt: skip
 
-FormatLike: TypeAlias = "str | Format"
+NamedFormat: TypeAlias = Literal[
+    "dense", "dense_f", "coo", "coo_aos", "csr", "csc", "dcsr", "dcsc", "csf", "dia", "ell", "hyb", "jad", "bsr", "csb",
+    "mode_generic", "hicoo", "hash", "gcxs", "hash_vector", "dok", "lil", "skyline", "banded",
+]  # fmt: skip
+"""Names of the catalogue, which editors offer; a test compares them."""
+FormatLike: TypeAlias = "NamedFormat | str | Format"
 
 
 class FormatName(str):
@@ -392,8 +397,9 @@ def parse_format(format: FormatLike, order: int | None = None, **options: Any) -
     >>> parse_format("ds:1,0") == parse_format("csc", 2)
     True
     """
-    if isinstance(format, type):  # an array class, which may have a format as attribute
-        format = getattr(format, "format", format)
+    given: Any = format
+    if isinstance(given, type):  # an array class, which may have a format as attribute
+        format = given = getattr(given, "format", given)
     if isinstance(format, FormatName):  # it equals the bare name, so it cannot be a key of the cache
         format = format.layout if not options and order in (None, format.layout.order) else str(format)
     if not isinstance(format, (str, Format)):

@@ -4,22 +4,33 @@ Each file serves one package and registers itself with ``operations.foreign_tens
 it serves before one of this package's tensors is given or asked for.
 """
 
-from typing import Any
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Literal, overload
 
 from ..tensor import asarray
 from . import pydata_sparse, scipy_sparse
 
+if TYPE_CHECKING:
+    from scipy.sparse import sparray, spmatrix
+
+    from ..tensor.types import SciPyFormat
+
 __all__ = ["pydata_sparse", "scipy_sparse", "to_scipy"]
 
 
-def to_scipy(A: Any, /, format: str | None = None, *, matrix: bool = False) -> Any:
+@overload
+def to_scipy(A: Any, /, format: SciPyFormat | None = None, *, matrix: Literal[False] = False) -> sparray: ...
+@overload
+def to_scipy(A: Any, /, format: SciPyFormat | None = None, *, matrix: Literal[True]) -> spmatrix: ...
+def to_scipy(A: Any, /, format: SciPyFormat | None = None, *, matrix: bool = False) -> Any:
     """Convert a tensor to a scipy.sparse array, for SciPy, scikit-learn and networkx.
 
     Parameters
     ----------
     A : array_like
         A tensor, or any argument of :func:`asarray`.
-    format : str, optional
+    format : {'bsr', 'coo', 'csc', 'csr', 'dia', 'dok', 'lil'}, optional
         One of SciPy's formats. By default the format of the tensor if SciPy has it, else ``"coo"``.
     matrix : bool, optional
         True for an ``spmatrix``, for code in which ``*`` is the matrix product.

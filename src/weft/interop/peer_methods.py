@@ -39,7 +39,7 @@ __all__ = [
 ]  # fmt: skip
 
 
-def power(self: SparseTensor, n: Any, dtype: DTypeLike | None = None) -> Any:
+def power(self: SparseTensor, n: Any, dtype: DTypeLike | None = None) -> SparseTensor | Any:
     """Raise each element to a power.
 
     Parameters

@@ -26,10 +26,11 @@ from .wrapped_examples import with_example
 __all__ = ["CSGRAPH", "LINALG", "Hand", "taking_tensors"]
 
 Hand: TypeAlias = Literal[
-    "csr", "csc", "csr or csc", "operator", "operator unless sigma", "operator of few", "as it is"
+    "csr", "csr alone", "csc", "csr or csc", "operator", "operator unless sigma", "operator of few", "as it is"
 ]
 """Formats in which functions take matrices.
 
+``"csr alone"`` is for functions that take no arrays, so that tensors in dense formats are handed over as csr, too.
 ``"operator"`` is for functions that need products alone: weft computes these in the format of the tensor.
 ``"operator of few"`` is for functions that compute some eigenvalues, and solve densely if these are many;
 ``"operator unless sigma"`` for those that also factorize a matrix if ``sigma`` is given. ``"as it is"`` is for classes
@@ -69,12 +70,17 @@ CSGRAPH: Mapping[str, Hand] = {
         (
             "bellman_ford", "breadth_first_order", "breadth_first_tree", "connected_components",
             "construct_dist_matrix", "csgraph_from_dense", "csgraph_from_masked", "csgraph_masked_from_dense",
-            "csgraph_to_dense", "csgraph_to_masked", "depth_first_order", "depth_first_tree", "dijkstra",
-            "floyd_warshall", "johnson", "laplacian", "maximum_bipartite_matching", "maximum_flow",
-            "min_weight_full_bipartite_matching", "minimum_spanning_tree", "reconstruct_path",
-            "reverse_cuthill_mckee", "shortest_path", "structural_rank", "yen",
+            "depth_first_order", "depth_first_tree", "dijkstra", "floyd_warshall", "johnson", "laplacian",
+            "minimum_spanning_tree", "reconstruct_path", "shortest_path", "yen",
         ),
         "csr",
+    ),
+    **dict.fromkeys(
+        (
+            "csgraph_to_dense", "csgraph_to_masked", "maximum_bipartite_matching", "maximum_flow",
+            "min_weight_full_bipartite_matching", "reverse_cuthill_mckee", "structural_rank",
+        ),
+        "csr alone",
     ),
     "NegativeCycleError": "as it is",
 }  # fmt: skip
@@ -141,7 +147,10 @@ def _docstring(module: str, name: str, function: Callable[..., Any], hand: Hand)
         "operator": "Tensors of any format are used as they are: weft multiplies with them.",
         "operator of few": f"Tensors are used as they are, {_SMALL}.",
         "operator unless sigma": f"Tensors are used as they are, or with ``sigma`` as csc, {_SMALL}.",
-    }.get(hand, f"Tensors of any format are handed over as {hand}, without a copy where they are stored so.")
+    }.get(
+        hand,
+        f"Tensors of any format are handed over as {hand.removesuffix(' alone')}, without a copy if stored so.",
+    )
     text = (
         f"{summary}\n\nThis is :func:`{module}.{name}`, which has the parameters and the results. {matrices} "
         f"Sparse results are tensors.\n\nSee Also\n--------\n{module}.{name}"
@@ -162,15 +171,18 @@ def _handed(x: Any, name: str, hand: str) -> Any:
     if not isinstance(x, SparseTensor):
         return x
     storage = storage_of(x)
-    if storage.format.is_dense or len(storage.shape) < 2 or (hand == "dense" and len(storage.shape) == 2):
-        return x.todense()
+    if hand == "csr alone" and storage.format.is_dense and len(storage.shape) == 2:
+        storage, hand = Storage.dense(storage.to_dense_array()), "csr"  # whatever the fill value, zeros are left out
+    elif storage.format.is_dense or len(storage.shape) < 2 or (hand == "dense" and len(storage.shape) == 2):
+        array = x.todense()
+        return np.array(array, order="C") if hand == "csr" else array  # csgraph needs C order, and writes into some
     if len(storage.shape) > 2:
         raise ShapeError(f"{name} takes matrices and vectors, not {x!r}")
     if hand == "operator":
         return x
     if storage.type.fill != 0:
         raise UnsupportedError(f"{name} takes matrices whose fill value is 0, not {x!r}")
-    wanted = ("csr", "csc") if hand == "csr or csc" else (hand,)
+    wanted = ("csr", "csc") if hand == "csr or csc" else (hand.removesuffix(" alone"),)
     kind = next((kind for kind in wanted if storage.format == kind), wanted[0])
     return _narrowed(foreign_tensors.write("scipy", storage, kind), storage)
 
@@ -199,6 +211,13 @@ class Factors:
     >>> factors.U
     <SparseTensor: shape=(2, 2), dtype=float64, format=csc, nnz=2, fill_value=0>
     """
+
+    L: SparseTensor
+    U: SparseTensor
+    perm_c: np.ndarray[Any, Any]
+    perm_r: np.ndarray[Any, Any]
+    shape: tuple[int, int]
+    nnz: int
 
     def __init__(self, factors: Any) -> None:
         self._factors = factors
@@ -245,11 +264,14 @@ class Factors:
 
 
 def _as_tensor(found: Any) -> Any:
-    """Convert a sparse array to a tensor, and return anything else as it is."""
+    """Convert a sparse array to a tensor, also that of a flow, and return anything else as it is."""
     from scipy.sparse import issparse
     from scipy.sparse.linalg import SuperLU
 
     if isinstance(found, SuperLU):
         return Factors(found)
+    if hasattr(found, "flow_value"):
+        found.flow = _as_tensor(found.flow)
+        return found
     storage = foreign_tensors.read(found) if issparse(found) else None
     return found if storage is None else SparseTensor(storage)

@@ -174,7 +174,7 @@ def piecewise(x: Any, condlist: Any, funclist: Sequence[Any], *args: Any, **kw: 
     return broadcast_to(found, tensor.shape)
 
 
-def polyval(p: Any, x: Any) -> Any:
+def polyval(p: Any, x: Any) -> SparseTensor | Any:
     """Return the values of a polynomial at every element of a tensor.
 
     Parameters

@@ -424,7 +424,7 @@ def take(
     return manipulation.take(self, indices, axis, out, mode)
 
 
-def compress(self: SparseTensor, condition: Any, axis: int | None = None, out: Any = None) -> Any:
+def compress(self: SparseTensor, condition: Any, axis: int | None = None, out: Any = None) -> SparseTensor | Any:
     """Return the slices along an axis that a boolean vector selects; see :func:`weft.compress`.
 
     Examples
@@ -523,7 +523,7 @@ def clip(self: SparseTensor, min: Any = None, max: Any = None, out: Any = None) 
     array([[0. , 1. ],
            [1.5, 0. ]])
     """
-    return ufuncs.clip(self, min, max, out=out)  # type: ignore[no-any-return]
+    return ufuncs.clip(self, min, max, out=out)
 
 
 def round(self: SparseTensor, decimals: int = 0, out: Any = None) -> SparseTensor:
@@ -535,7 +535,7 @@ def round(self: SparseTensor, decimals: int = 0, out: Any = None) -> SparseTenso
     >>> weft.asarray([0.0, 1.26], format="coo").round(1).todense()
     array([0. , 1.3])
     """
-    return ufuncs.round(self, decimals, out=out)  # type: ignore[no-any-return]
+    return ufuncs.round(self, decimals, out=out)
 
 
 def conj(self: SparseTensor, copy: bool = True) -> SparseTensor:
@@ -584,7 +584,9 @@ def cumprod(
 
 
 # -- order ----------------------------------------------------------------------------------------------------------
-def searchsorted(self: SparseTensor, x2: Any, /, *, side: Any = "left", sorter: Any = None, out: Any = None) -> Any:
+def searchsorted(
+    self: SparseTensor, x2: Any, /, *, side: Any = "left", sorter: Any = None, out: Any = None
+) -> SparseTensor | Any:
     """Return the indices at which values are to be inserted into this sorted vector; see :func:`weft.searchsorted`.
 
     Examples
@@ -747,7 +749,7 @@ def put(self: SparseTensor, indices: Any, values: Any, mode: Any = "raise") -> N
 
 
 # -- products; scipy.sparse.linalg needs matvec and rmatvec of a linear operator ------------------------------------
-def tensordot(self: SparseTensor, x2: Any, /, axes: Any = 2, *, out: Any = None) -> Any:
+def tensordot(self: SparseTensor, x2: Any, /, axes: Any = 2, *, out: Any = None) -> SparseTensor | Any:
     """Return the sum of products over some axes of both operands; see :func:`weft.tensordot`.
 
     Examples

@@ -63,7 +63,7 @@ def ediff1d(ary: Any, to_end: Any = None, to_begin: Any = None) -> SparseTensor:
     return concat(parts) if len(parts) > 1 else parts[0]
 
 
-def trapezoid(y: Any, x: Any = None, dx: float = 1.0, axis: int = -1) -> Any:
+def trapezoid(y: Any, x: Any = None, dx: float = 1.0, axis: int = -1) -> SparseTensor | Any:
     """Return the integral along an axis by the trapezoidal rule.
 
     Parameters

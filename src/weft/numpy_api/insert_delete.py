@@ -244,7 +244,7 @@ def _inserted(
     return placed(storage_of(tensor), shape, rows, np.concatenate([old.vals, more.vals]))
 
 
-def compress(condition: Any, a: Any, axis: int | None = None, out: Any = None) -> Any:
+def compress(condition: Any, a: Any, axis: int | None = None, out: Any = None) -> SparseTensor | Any:
     """Return the slices along an axis that a boolean vector selects.
 
     Parameters

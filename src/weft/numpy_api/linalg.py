@@ -38,7 +38,7 @@ from .stacking import stack
 from .ufuncs import apply, as_dtype
 
 if TYPE_CHECKING:
-    from ..tensor.types import Array
+    from ..tensor.types import Array, Scalar
 
 __all__ = [
     "cross", "diagonal", "dot", "inner", "matmul", "matrix_norm", "matrix_power", "matrix_transpose", "matvec",
@@ -55,6 +55,12 @@ def _ndim(x: Any) -> int:
 
 
 # -- products ------------------------------------------------------------------------------------------------------
+@overload
+def matmul(x1: SparseTensor, x2: SparseTensor, /) -> SparseTensor: ...
+@overload
+def matmul(x1: SparseTensor, x2: Array, /) -> Array: ...
+@overload
+def matmul(x1: Any, x2: Any, /) -> SparseTensor | Any: ...
 def matmul(x1: Any, x2: Any, /) -> Any:
     """Return the matrix product, broadcast over batch axes.
 
@@ -81,7 +87,7 @@ def matmul(x1: Any, x2: Any, /) -> Any:
     return product(x1, x2, SparseTensor)
 
 
-def tensordot(x1: Any, x2: Any, /, axes: Any = 2) -> Any:
+def tensordot(x1: Any, x2: Any, /, axes: Any = 2) -> SparseTensor | Any:
     """Return the sum of products over some axes of two tensors.
 
     Parameters
@@ -130,7 +136,7 @@ def tensordot(x1: Any, x2: Any, /, axes: Any = 2) -> Any:
     return einsum(x1, left, x2, right, out)
 
 
-def vecdot(x1: Any, x2: Any, /, *, axis: int = -1) -> Any:
+def vecdot(x1: Any, x2: Any, /, *, axis: int = -1) -> SparseTensor | Any:
     """Return the sum of products over one axis, with the first operand conjugated.
 
     Parameters
@@ -167,6 +173,10 @@ def vecdot(x1: Any, x2: Any, /, *, axis: int = -1) -> Any:
     return total(products, axis=axis, dtype=products.dtype)
 
 
+@overload
+def outer(x1: SparseTensor, x2: SparseTensor, /, out: Any = None) -> SparseTensor: ...
+@overload
+def outer(x1: Any, x2: Any, /, out: Any = None) -> SparseTensor | Any: ...
 def outer(x1: Any, x2: Any, /, out: Any = None) -> Any:
     """Return the products of every element of one vector with every element of another.
 
@@ -249,7 +259,7 @@ def dot(a: Any, b: Any, out: Any = None) -> Any:
     return write_out(found, out, "dot")
 
 
-def vdot(a: Any, b: Any) -> Any:
+def vdot(a: Any, b: Any) -> Scalar | Any:
     """Return the sum of products of all elements, with the first operand conjugated.
 
     Operands of several axes are flattened, as in NumPy.
@@ -264,7 +274,7 @@ def vdot(a: Any, b: Any) -> Any:
     return vecdot(_flat(a), _flat(b))
 
 
-def inner(a: Any, b: Any) -> Any:
+def inner(a: Any, b: Any) -> SparseTensor | Any:
     """Return the sum of products over the last axes of two operands; operands without axes are multiplied.
 
     Unlike NumPy's, the function takes sparse tensors.
@@ -323,6 +333,12 @@ def cross(
     return stack(parts, axis=axes[2])
 
 
+@overload
+def matvec(x1: SparseTensor, x2: SparseTensor, /) -> SparseTensor: ...
+@overload
+def matvec(x1: SparseTensor, x2: Array, /) -> Array: ...
+@overload
+def matvec(x1: Any, x2: Any, /) -> SparseTensor | Any: ...
 def matvec(x1: Any, x2: Any, /) -> Any:
     """Multiply matrices and vectors over the batch axes of both.
 
@@ -353,6 +369,10 @@ def matvec(x1: Any, x2: Any, /) -> Any:
     return einsum("...ij,...j->...i", x1, x2)
 
 
+@overload
+def vecmat(x1: SparseTensor, x2: SparseTensor, /) -> SparseTensor: ...
+@overload
+def vecmat(x1: Any, x2: Any, /) -> SparseTensor | Any: ...
 def vecmat(x1: Any, x2: Any, /) -> Any:
     """Multiply conjugated vectors and matrices over the batch axes of both.
 
@@ -397,7 +417,7 @@ def _require_core(name: str, signature: str, *operands: tuple[Any, int, int]) ->
         raise ShapeError(f"{name} of shapes {shown} {why}; its signature is {signature}")
 
 
-def multi_dot(arrays: Sequence[Any], *, out: Any = None) -> Any:
+def multi_dot(arrays: Sequence[Any], *, out: Any = None) -> SparseTensor | Any:
     """Return the product of several matrices, in the order that opt_einsum finds.
 
     Parameters
@@ -453,7 +473,7 @@ def multi_dot(arrays: Sequence[Any], *, out: Any = None) -> Any:
     return write_out(found, out, "multi_dot")
 
 
-def matrix_power(x: Any, n: int, /) -> Any:
+def matrix_power(x: Any, n: int, /) -> SparseTensor | Any:
     """Return square matrices multiplied by themselves ``n`` times.
 
     Parameters
@@ -534,7 +554,7 @@ def diagonal(x: Any, /, *, offset: int = 0) -> SparseTensor:
 
 def trace(
     x: Any, /, offset: int = 0, axis1: int = -2, axis2: int = -1, dtype: DTypeLike | None = None, out: Any = None
-) -> Any:
+) -> SparseTensor | Any:
     """Return the sum of a diagonal of two axes, by default the last two.
 
     Parameters
@@ -565,7 +585,7 @@ def trace(
 
 
 # -- norms ---------------------------------------------------------------------------------------------------------
-def vector_norm(x: Any, /, *, axis: Any = None, keepdims: bool = False, ord: Any = 2) -> Any:
+def vector_norm(x: Any, /, *, axis: Any = None, keepdims: bool = False, ord: Any = 2) -> SparseTensor | Any:
     """Return the vector norm of the elements over some axes.
 
     Parameters
@@ -605,7 +625,7 @@ def vector_norm(x: Any, /, *, axis: Any = None, keepdims: bool = False, ord: Any
     return total(sizes**ord, axis=axis, keepdims=keepdims) ** (1 / ord)
 
 
-def matrix_norm(x: Any, /, *, keepdims: bool = False, ord: Any = "fro") -> Any:
+def matrix_norm(x: Any, /, *, keepdims: bool = False, ord: Any = "fro") -> SparseTensor | Any:
     """Return the norm of the matrices in the last two axes.
 
     Parameters
@@ -671,7 +691,7 @@ def _of_singular_values(x: SparseTensor, ord: Any, keepdims: bool) -> Any:
     return found.reshape((1, 1)) if keepdims else found
 
 
-def norm(x: Any, ord: Any = None, axis: Any = None, keepdims: bool = False) -> Any:
+def norm(x: Any, ord: Any = None, axis: Any = None, keepdims: bool = False) -> SparseTensor | Any:
     """Return NumPy's ``linalg.norm``: the norm of vectors, or of matrices if there are two axes.
 
     Parameters

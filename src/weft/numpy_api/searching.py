@@ -12,7 +12,7 @@ np.float64(7.0)
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, overload
 
 import numpy as np
 
@@ -226,7 +226,7 @@ def flatnonzero(x: Any) -> SparseTensor:
     return nonzero(ravel(x))[0]
 
 
-def searchsorted(x1: Any, x2: Any, /, *, side: Any = "left", sorter: Any = None) -> Any:
+def searchsorted(x1: Any, x2: Any, /, *, side: Any = "left", sorter: Any = None) -> SparseTensor | Any:
     """Return the indices at which values are to be inserted into a sorted vector.
 
     The operands are made dense.
@@ -264,7 +264,7 @@ def searchsorted(x1: Any, x2: Any, /, *, side: Any = "left", sorter: Any = None)
     return SparseTensor(Storage.dense(found)) if np.ndim(found) else found
 
 
-def isin(x1: Any, x2: Any, /, *, invert: bool = False) -> Any:
+def isin(x1: Any, x2: Any, /, *, invert: bool = False) -> SparseTensor | Any:
     """Return whether each element of a tensor equals any element of another.
 
     Parameters
@@ -309,6 +309,12 @@ def _values(x: Any) -> np.ndarray[Any, Any]:
 
 
 # -- choice --------------------------------------------------------------------------------------------------------
+@overload
+def where(condition: Any, /) -> tuple[SparseTensor, ...]: ...
+@overload
+def where(condition: SparseTensor, x1: Any, x2: Any, /) -> SparseTensor: ...
+@overload
+def where(condition: Any, x1: Any, x2: Any, /) -> SparseTensor | Any: ...
 def where(condition: Any, x1: Any = None, x2: Any = None, /) -> Any:
     """Return the elements of ``x1`` where a condition holds, and those of ``x2`` elsewhere.
 

@@ -29,7 +29,7 @@ from .unlisted_ufuncs import map
 __all__ = ["choose", "select"]
 
 
-def select(condlist: Sequence[Any], choicelist: Sequence[Any], default: Any = 0) -> Any:
+def select(condlist: Sequence[Any], choicelist: Sequence[Any], default: Any = 0) -> SparseTensor | Any:
     """Return elements of the first choice whose condition holds.
 
     Parameters
@@ -76,7 +76,7 @@ def select(condlist: Sequence[Any], choicelist: Sequence[Any], default: Any = 0)
     return found
 
 
-def choose(a: Any, choices: Sequence[Any], out: Any = None, mode: str = "raise") -> Any:
+def choose(a: Any, choices: Sequence[Any], out: Any = None, mode: str = "raise") -> SparseTensor | Any:
     """Return for each index in ``a`` the element of that choice.
 
     Parameters

@@ -253,7 +253,9 @@ def lexsort(keys: Any, axis: int = -1) -> SparseTensor:
 
 
 # -- order statistics ----------------------------------------------------------------------------------------------
-def median(x: Any, axis: Any = None, out: Any = None, overwrite_input: bool = False, keepdims: bool = False) -> Any:
+def median(
+    x: Any, axis: Any = None, out: Any = None, overwrite_input: bool = False, keepdims: bool = False
+) -> SparseTensor | Any:
     """Return the median over some axes; implicit entries count.
 
     Parameters
@@ -289,7 +291,9 @@ def median(x: Any, axis: Any = None, out: Any = None, overwrite_input: bool = Fa
     return put_into(out, _quantile(x, 0.5, axis, _MEAN, keepdims, skips_nan=False), "median")
 
 
-def nanmedian(x: Any, axis: Any = None, out: Any = None, overwrite_input: bool = False, keepdims: bool = False) -> Any:
+def nanmedian(
+    x: Any, axis: Any = None, out: Any = None, overwrite_input: bool = False, keepdims: bool = False
+) -> SparseTensor | Any:
     """Return the median over some axes of the elements that are not NaN; see :func:`median`.
 
     A slice of NaN alone has the median NaN, with a ``RuntimeWarning``.

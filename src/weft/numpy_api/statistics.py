@@ -35,7 +35,7 @@ def _binary(op: str, a: Any, b: Any) -> Any:
     return elementwise(op, a, b, SparseTensor)
 
 
-def ptp(x: Any, axis: Axis = None, out: Any = None, keepdims: bool = False) -> Any:
+def ptp(x: Any, axis: Axis = None, out: Any = None, keepdims: bool = False) -> SparseTensor | Any:
     """Return the range over some axes: the maximum minus the minimum.
 
     Unlike NumPy's, the function has no default for slices without elements.
@@ -147,7 +147,7 @@ def _nan_extreme(x: Any, axis: int | None, keepdims: bool, worst: float, functio
     return found
 
 
-def nanargmax(x: Any, axis: int | None = None, out: Any = None, *, keepdims: bool = False) -> Any:
+def nanargmax(x: Any, axis: int | None = None, out: Any = None, *, keepdims: bool = False) -> SparseTensor | Any:
     """Return the index of the first maximum along an axis of the elements that are not NaN.
 
     Parameters
@@ -181,7 +181,7 @@ def nanargmax(x: Any, axis: int | None = None, out: Any = None, *, keepdims: boo
     return put_into(out, _nan_extreme(x, axis, keepdims, -np.inf, argmax), "nanargmax")
 
 
-def nanargmin(x: Any, axis: int | None = None, out: Any = None, *, keepdims: bool = False) -> Any:
+def nanargmin(x: Any, axis: int | None = None, out: Any = None, *, keepdims: bool = False) -> SparseTensor | Any:
     """Return the index of the first minimum along an axis of the elements that are not NaN.
 
     The arguments and results are those of :func:`nanargmax`.

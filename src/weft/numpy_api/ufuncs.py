@@ -236,7 +236,7 @@ def __getattr__(name: str) -> Any:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}") from None
 
 
-def clip(x: Any, min: Any = None, max: Any = None, *, out: Any = None) -> Any:
+def clip(x: Any, min: Any = None, max: Any = None, *, out: Any = None) -> SparseTensor | Any:
     """Return the elements limited to an interval.
 
     A Python integer below or above all integers of the dtype of ``x`` is no bound.
@@ -278,7 +278,7 @@ def clip(x: Any, min: Any = None, max: Any = None, *, out: Any = None) -> Any:
     return found if out is None else write_out(found, out, "clip")
 
 
-def round(x: Any, decimals: int = 0, *, out: Any = None) -> Any:
+def round(x: Any, decimals: int = 0, *, out: Any = None) -> SparseTensor | Any:
     """Return the elements rounded to a number of decimals; halves are rounded to the even neighbor.
 
     Parameters
@@ -334,7 +334,7 @@ def divmod(x1: Any, x2: Any, /) -> tuple[Any, Any]:
     return apply("floor_divide", (x1, x2)), apply("remainder", (x1, x2))
 
 
-def isposinf(x: Any, /, *, out: Any = None) -> Any:
+def isposinf(x: Any, /, *, out: Any = None) -> SparseTensor | Any:
     """Return whether each element is positive infinity.
 
     Parameters
@@ -365,7 +365,7 @@ def isposinf(x: Any, /, *, out: Any = None) -> Any:
     return apply("equal", (x, np.inf), out=out)
 
 
-def isneginf(x: Any, /, *, out: Any = None) -> Any:
+def isneginf(x: Any, /, *, out: Any = None) -> SparseTensor | Any:
     """Return whether each element is negative infinity.
 
     The arguments, results and errors are those of :func:`isposinf`.

@@ -19,17 +19,15 @@ from .operands import StorageHolder
 __all__ = ["holds_tensors", "sparse_columns", "why_no_array"]
 
 
-def sparse_columns(frame: Any) -> Storage | None:
-    """Return the columns of a DataFrame as csc; None for anything else, and unless all columns are sparse and alike.
-
-    Parameters
-    ----------
-    frame : object
-        Any object.
-    """
-    if getattr(frame, "ndim", 0) != 2 or not hasattr(frame, "iloc") or not hasattr(frame, "sparse"):
+def sparse_columns(obj: Any) -> Storage | None:
+    """Return the columns of a DataFrame as csc, a single one as coo; None unless all are sparse and alike."""
+    ndim = getattr(obj, "ndim", 0)
+    if ndim == 2 and hasattr(obj, "iloc") and hasattr(obj, "sparse"):
+        columns = [obj.iloc[:, k].array for k in range(obj.shape[1])]
+    elif ndim == 1 and hasattr(column := getattr(obj, "array", obj), "sp_index"):
+        columns = [column]
+    else:
         return None
-    columns = [frame.iloc[:, k].array for k in range(frame.shape[1])]
     fills = np.array([column.fill_value for column in columns])
     if not columns or not ((fills == fills[0]) | ((fills != fills) & (fills[0] != fills[0]))).all():
         return None
@@ -37,9 +35,11 @@ def sparse_columns(frame: Any) -> Storage | None:
     vals = np.concatenate([column.sp_values for column in columns])
     dtype = value_dtype(vals.dtype)
     pos = np.cumsum([0, *map(len, places)])
-    name = index_dtype(max(int(pos[-1]), *frame.shape)).name
-    type = tensor_type(name_of(dtype), parse_format("csc", 2), (name, name), fill_of(dtype, fills[0]))
-    return Storage(frame.shape, type, (pos.astype(name), np.concatenate(places).astype(name)), vals.astype(dtype))
+    name = index_dtype(max(int(pos[-1]), *obj.shape)).name
+    type = tensor_type(
+        name_of(dtype), parse_format("csc" if ndim == 2 else "coo", ndim), (name, name), fill_of(dtype, fills[0])
+    )
+    return Storage(obj.shape, type, (pos.astype(name), np.concatenate(places).astype(name)), vals.astype(dtype))
 
 
 def why_no_array(obj: Any) -> str | None:

@@ -45,7 +45,7 @@ def asarray(
     ----------
     obj : array_like
         An ndarray, nested list, scipy.sparse array or matrix, ``sparse`` array, or tensor. A DataFrame of pandas is an
-        array, or csc if all its columns are sparse and have one fill value.
+        array, or csc if all its columns are sparse and have one fill value; a sparse column alone is coo.
     format : str or Format, optional
         The format of the result. By default the format of ``obj``; ``dense`` for ndarrays.
     dtype : dtype, optional
@@ -114,7 +114,8 @@ def asarray(
     if copy:
         return called(storage.apart_from(source), format)
     if not _shares(storage, obj) and storage.vals.size:
-        raise ValueError(f"asarray(copy=False) of a {type(obj).__name__} to {SparseTensor(storage)!r} needs a copy")
+        to = f"a tensor of shape {storage.shape}, format {storage.format} and dtype {storage.dtype}"
+        raise ValueError(f"asarray(copy=False) of a {type(obj).__name__} to {to} needs a copy")
     return called(storage, format)
 
 

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
     from .format_advice import Suggestion
     from .tree import Tree
-    from .types import Array
+    from .types import Array, PydataFormat, SciPyFormat
 
 __all__ = ["SparseTensor"]
 
@@ -718,12 +718,12 @@ class SparseTensor(Dispatch, LazyMethods):
         """
         return self.asformat("coo", copy)
 
-    def to_scipy_sparse(self, format: str | None = None) -> sparray:
+    def to_scipy_sparse(self, format: SciPyFormat | None = None) -> sparray:
         """Convert the tensor to a scipy.sparse array, which shares the memory of csr, csc, coo, dia and bsr tensors.
 
         Parameters
         ----------
-        format : str, optional
+        format : {'bsr', 'coo', 'csc', 'csr', 'dia', 'dok', 'lil'}, optional
             A format of SciPy. By default the format of the tensor if SciPy has it, else ``"coo"``.
 
         Raises
@@ -740,7 +740,7 @@ class SparseTensor(Dispatch, LazyMethods):
         """
         return foreign_tensors.write("scipy", self._storage, format)
 
-    def to_pydata_sparse(self, format: str | None = None) -> Any:
+    def to_pydata_sparse(self, format: PydataFormat | None = None) -> Any:
         """Convert the tensor to an array of the package ``sparse``, which must be installed.
 
         Parameters

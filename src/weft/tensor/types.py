@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Array", "Axis", "Binary", "Casting", "Count", "Extreme", "InPlace", "Infix", "Mapped", "MatMul", "Mean", "Number",
-    "Order", "Scalar", "Spread", "Sum", "Test", "Unary",
+    "Order", "PydataFormat", "Scalar", "SciPyFormat", "Spread", "Sum", "Test", "Unary",
 ]  # fmt: skip
 
 Array: TypeAlias = np.ndarray[Any, Any]
@@ -28,6 +28,10 @@ Number: TypeAlias = int | float | complex | np.number[Any] | np.bool_
 Axis: TypeAlias = int | tuple[int, ...] | None
 Order: TypeAlias = Literal["K", "C", "F", "A"] | None
 Casting: TypeAlias = Literal["no", "equiv", "safe", "same_kind", "unsafe"]
+
+
+SciPyFormat: TypeAlias = Literal["bsr", "coo", "csc", "csr", "dia", "dok", "lil"]
+PydataFormat: TypeAlias = Literal["coo", "gcxs", "dok"]
 
 
 class Infix(Protocol):
