@@ -121,7 +121,11 @@ def _same_everywhere(output: str) -> list[str]:
 
 
 # Modules of tests are imported to look for examples, with packages that only some tests need.
-_NEED_PACKAGES = {"tests/interop/estimators.py": "sklearn"}
+_NEED_PACKAGES = {
+    "tests/interop/estimators.py": "sklearn",
+    "src/weft/dask": "dask",
+    "tests/distribution": "distributed",
+}
 collect_ignore = [path for path, package in _NEED_PACKAGES.items() if importlib.util.find_spec(package) is None]
 collect_ignore += ["docs/conf.py", "docs/_build", "docs/_ext", "docs/gallery", "docs/examples"]
 

@@ -85,7 +85,8 @@ def messages():
 def told():
     """Return the names that users can import, call or pass, and those that the documentation has told them."""
     public = (weft, weft.SparseTensor, weft.errors, weft.config, weft.formats, np, np.linalg)
-    functions = [each for name in dir(weft) if inspect.isfunction(each := getattr(weft, name))]
+    modules = (weft, weft.dask)
+    functions = [f for module in modules for name in dir(module) if inspect.isfunction(f := getattr(module, name))]
     parameters = {name for function in functions for name in inspect.signature(function).parameters}
     pages_use = re.findall(r"\w+", " ".join((ROOT / place).read_text("utf-8") for place, _ in pages()))
     return {name for each in public for name in dir(each)} | {*SETTINGS} | parameters | {*pages_use} | TOLD_ELSEWHERE

@@ -514,6 +514,16 @@ PAGES: tuple[Page, ...] = (
         "[Looking at tensors](../../how_to/display.md) has the rest.",
     ),
     Page(
+        "dask",
+        "Chunks: weft.dask",
+        "tensors in chunks, on dask: larger than memory, and on clusters",
+        (
+            Group("Computing", members("dask", "evaluate einsum mean var std")),
+            Group("Chunks", members("dask", "from_tensor rechunk entries")),
+        ),
+        "[dask and clusters](../../how_to/dask.md) shows them at work. They need dask: `pip install 'weft[dask]'`.",
+    ),
+    Page(
         "testing",
         "Tests: weft.testing",
         "assertions on tensors",
@@ -611,6 +621,7 @@ ELSEWHERE = {
     "array_api": "[The array API standard](../array_api.md): the namespace of `A.__array_namespace__()`",
     "config": "[Configuration](../configuration.md)",
     "csgraph": "[Graphs](csgraph.md)",
+    "dask": "[Chunks](dask.md)",
     "errors": "[Errors](errors.md)",
     "fft": "[Fourier transforms](fft.md)",
     "interop": "[Conversion](conversion.md)",
@@ -659,6 +670,8 @@ PROTOCOLS: dict[str, tuple[str, str]] = {
     "copy.copy(A), copy.deepcopy(A)": ("__copy__ __deepcopy__", "a copy"),
     "NumPy's functions": ("__array_function__ __array_ufunc__ __array_priority__", "weft's functions of these names"),
     "pickle.dumps(A)": ("__reduce__", "pickling"),
+    "sys.getsizeof(A)": ("__sizeof__", "the bytes of all arrays, by which dask places and spills"),
+    "dask.base.tokenize(A)": ("__dask_tokenize__", "the name of a tensor in graphs, by its type, shape and arrays"),
     "numpy.asarray(A)": ("__array__", "an error for a sparse tensor, the array of a dense one"),
     "the array API": ("__array_namespace__", "the namespace `weft.array_api`"),
 }

@@ -36,7 +36,14 @@ _EAGER = """
     from_levels get_num_threads interop random register_format set_num_threads
 """
 _PLACES = {name: module for module, names in _FUNCTIONS.items() for name in names.split()}
-_MODULES = ("array_api", "csgraph", "fft", "linalg", "testing")  # submodules that are imported when they are first used
+_MODULES = (
+    "array_api",
+    "csgraph",
+    "dask",
+    "fft",
+    "linalg",
+    "testing",
+)  # submodules that are imported when they are first used
 # With an __all__, help() would print the documentation of every name in full. Instead, dir() lists the public names,
 # and this docstring has them in groups. Type checkers read __init__.pyi.
 __doc__ = "\n".join(

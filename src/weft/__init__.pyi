@@ -3,6 +3,7 @@
 
 from . import array_api as array_api
 from . import csgraph as csgraph
+from . import dask as dask
 from . import errors as errors
 from . import fft as fft
 from . import interop as interop

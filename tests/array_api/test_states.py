@@ -115,7 +115,7 @@ def test_every_function_of_numpy_has_a_state():
 def test_every_public_function_has_a_state():
     tools = """
         Compressed Dense Format LevelFormat Singleton SparseTensor WeftError array_api compile config csgraph
-        errors evaluate explain fft
+        dask errors evaluate explain fft
         formats from_coords from_levels get_num_threads interop linalg load load_npz query random read_mtx read_tns
         register_format save save_npz set_num_threads show_versions spy testing to_scipy write_mtx write_tns
     """

@@ -39,6 +39,7 @@ def public():
         "Format": members(weft.Format) - hidden["Format"],
         "linalg": set(dir(weft.linalg)),
         "csgraph": set(dir(weft.csgraph)),
+        "dask": set(dir(weft.dask)),
         "fft": set(weft.fft.__all__),
         "testing": set(weft.testing.__all__),
         "errors": set(weft.errors.__all__) - {"WeftError"},

@@ -205,10 +205,16 @@ def announce(
         given = ", ".join(f"{name}: {operands[name].shape} {type.format}" for name, type in types.items())
         raise DensifyError(
             f"{head}, more than weft.config.max_densify_bytes, {config.max_densify_bytes}; {advice}, or raise the "
-            f"limit; {tail}, with {given}"
+            f"limit{_over_chunks()}; {tail}, with {given}"
         )
     if full.count > _TIMES * sum(operands[name].vals.size for name in types):
         warnings.warn(f"{head}; {advice}; {tail}", DensifyWarning, stacklevel=_frames_of_weft())
+
+
+def _over_chunks() -> str:
+    """Return the clause for a variance by dask, which subtracts means from whole chunks; empty for other callers."""
+    asks = str(sys._getframe(_frames_of_weft() - 1).f_globals.get("__name__")).startswith("dask.array.")
+    return ", or take weft.dask.var or weft.dask.std, which keep chunks sparse" if asks else ""
 
 
 def full_line(

@@ -7,6 +7,7 @@ package of an object's class. The lookup needs dictionaries alone, and imports n
 from __future__ import annotations
 
 import math
+import sys
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -16,8 +17,8 @@ from ..formats import Format, FormatLike, parse_format
 from ..storage import Storage
 
 __all__ = [
-    "convert", "count_entries", "instead_of_dense", "is_read", "read", "register_reader", "register_viewer",
-    "register_writer", "requested", "view", "write",
+    "convert", "count_entries", "instead_of_dense", "is_read", "met", "read", "register_contact", "register_reader",
+    "register_viewer", "register_writer", "requested", "view", "write",
 ]  # fmt: skip
 
 Reader = Callable[[Any], "Storage | None"]
@@ -26,6 +27,7 @@ Viewer = Callable[[Storage], Any]
 _READERS: dict[str, Reader] = {}
 _WRITERS: dict[str, Writer] = {}
 _VIEWERS: dict[str, Viewer] = {}
+_CONTACTS: dict[str, Callable[[], bool]] = {}
 
 
 def register_reader(package: str, reader: Reader) -> None:
@@ -69,6 +71,32 @@ def register_viewer(package: str, viewer: Viewer) -> None:
         The function from storage to a tensor of the package or None.
     """
     _VIEWERS[package] = viewer
+
+
+def register_contact(package: str, contact: Callable[[], bool]) -> None:
+    """Register ``contact``, which is called when a tensor meets an object of ``package`` that no reader takes.
+
+    Parameters
+    ----------
+    package : str
+        The name of a top-level package.
+    contact : callable
+        The function; it returns True if it has made tensors known to the package, and False from then on.
+    """
+    _CONTACTS[package] = contact
+
+
+def met(*classes: type) -> bool:
+    """Return whether tensors have just become known to the package of a class, so that its operators take them now.
+
+    Parameters
+    ----------
+    *classes : type
+        The classes of the objects beside a tensor.
+    """
+    packages = {cls.__module__.partition(".")[0] for cls in classes}
+    first = [_CONTACTS[package]() for package in packages if package in _CONTACTS]
+    return any(first)
 
 
 def view(package: str, storage: Storage) -> Any:
@@ -210,6 +238,9 @@ def restored(kind: Any, storage: Storage, asked: str | None = None) -> Any:
         If the entries in the pickle are not those of a tensor.
     """
     execution.verify_entries(storage)
+    for package, contact in _CONTACTS.items():  # a worker's first tensor
+        if package in sys.modules:
+            contact()
     return kind(storage).called(asked)
 
 

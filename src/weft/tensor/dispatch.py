@@ -107,6 +107,9 @@ def _numba_type(tensor: StorageHolder) -> Any:
     )
 
 
+_OBJECTS = 200  # bytes of a tensor without its arrays, roughly
+
+
 class Dispatch(Operators):
     """Methods of the protocols by which other packages' operators and functions call weft's."""
 
@@ -114,6 +117,7 @@ class Dispatch(Operators):
     _answers = {  # noqa: RUF012
         "__dlpack__": _if_dense("__dlpack__", dlpack),
         "__dlpack_device__": _if_dense("__dlpack_device__", dlpack_device),
+        "base": lambda _: None,  # of ndarrays that are views; packages ask for it to know what they may keep
         "_numba_type_": _numba_type,
     }
     __array_priority__ = 1000.0  # SciPy's is 10.1
@@ -145,7 +149,7 @@ class Dispatch(Operators):
 
     def __array_function__(self, function: Any, types: Any, args: Any, kwargs: Any) -> Any:
         if not concerns(types):
-            return NotImplemented
+            return function(*args, **kwargs) if foreign_tensors.met(*types) else NotImplemented
         try:
             return array_function(function, args if len(types) == 1 else read_once(args, type(self)), kwargs)
         except WeftError as error:
@@ -161,6 +165,17 @@ class Dispatch(Operators):
         if scipys is not None and _asked_for_numpys():
             return scipys
         return weft.array_api
+
+    def __sizeof__(self) -> int:
+        """Return the bytes of all arrays and of the objects around them, by which schedulers place and spill."""
+        return self._storage.nbytes + _OBJECTS
+
+    def __dask_tokenize__(self) -> Any:
+        """Return what dask names results by: equal for equal types, shapes and arrays."""
+        from dask.base import normalize_token
+
+        storage = self._storage
+        return normalize_token(("weft", repr(storage.type), storage.shape, *storage.arrays, storage.vals))
 
     def to_device(self, device: Any, /, *, stream: Any = None) -> Any:
         """Return the tensor itself, since the CPU is the only device.
@@ -192,7 +207,8 @@ class Dispatch(Operators):
     def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **kwargs: Any) -> Any:
         keyed = method in ("at", "reduceat")  # the second input of these holds indices, and is no operand
         if any(not is_scalar(x) and as_operand(x) is None for k, x in enumerate(inputs) if not (keyed and k == 1)):
-            return NotImplemented
+            known = not foreign_tensors.met(*map(type, inputs))
+            return NotImplemented if known else getattr(ufunc, method)(*inputs, **kwargs)
         try:
             if ufunc is np.matmul and method == "__call__" and set(kwargs) <= {"out"}:
                 result = matmul(inputs[0], inputs[1], type(self))

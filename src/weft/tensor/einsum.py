@@ -50,7 +50,7 @@ if TYPE_CHECKING:
     from .contraction_order import ContractionPath
     from .types import Array, Casting, Number, Order
 
-__all__ = ["compile", "einsum", "einsum_path", "evaluate", "explain"]
+__all__ = ["compile", "einsum", "einsum_path", "evaluate", "explain", "plain_subscripts", "reduced"]
 
 
 @lru_cache(maxsize=1024)
@@ -139,7 +139,11 @@ def _adopted(operands: Mapping[str, Any], *, weak: bool) -> dict[str, Operand]:
             continue
         operand = as_operand(obj)
         if operand is None:
-            raise DTypeError(f"operand {name} is of type {type(obj).__name__}; weft takes tensors, arrays and numbers")
+            package = type(obj).__module__.partition(".")[0]
+            instead = "; weft.dask.evaluate and einsum take dask arrays" if package == "dask" else ""
+            raise DTypeError(
+                f"operand {name} is of type {type(obj).__name__}; weft takes tensors, arrays and numbers{instead}"
+            )
         found[name] = Operand(operand.storage, False) if is_scalar(obj) else operand
     # Numbers come last, when the dtypes of all other operands are known.
     beside = [operand.storage.dtype for operand in found.values()]
@@ -320,7 +324,7 @@ def _contracted(
     reduce: str,
 ) -> Any:
     """Compute an einsum in the common dtype of its operands, or in a wider one."""
-    assignment = notation.assignment if reduce == "sum" else _reduced(notation.assignment, REDUCTIONS[reduce])
+    assignment = notation.assignment if reduce == "sum" else reduced(notation.assignment, REDUCTIONS[reduce])
     if len(found) < 3:
         return _run(assignment, found, format, dtype)
     dtypes = {name: operand.storage.dtype for name, operand in found.items()}
@@ -337,7 +341,7 @@ def _contracted(
     return _run(use_computation_dtype(assignment, tuple(dtypes.items()), common.name), found, format, dtype)
 
 
-def _reduced(assignment: Assignment, op: str) -> Assignment:
+def reduced(assignment: Assignment, op: str) -> Assignment:
     """Return an assignment with a reduction by ``op`` in place of the implied sum."""
     indices = dict.fromkeys(v for access in reads(assignment.value) for v in access.indices)
     gone = tuple(v for v in indices if v not in assignment.target.indices)
@@ -375,7 +379,7 @@ def einsum_path(*operands: Any, optimize: Any = "auto") -> tuple[list[Any], str]
     planned = _planned(notation, found, optimize)
     fused = len(planned.path) == 1
     lines = [
-        f"{'one loop nest' if fused else 'pair by pair'}: {_plain_subscripts(notation)}",
+        f"{'one loop nest' if fused else 'pair by pair'}: {plain_subscripts(notation)}",
         f"estimated multiplications, fused:    {planned.fused:.3g}",
         f"estimated multiplications, by pairs: {planned.pairwise:.3g}",
         *(f"  {step}" for step in planned.steps),
@@ -388,7 +392,7 @@ def _planned(notation: Einsum, operands: Sequence[Operand], optimize: Any) -> Co
     storages = [operand.storage for operand in operands]
     densities = [1.0 if s.format.is_dense else min(1.0, s.nnz / max(1, math.prod(s.shape))) for s in storages]
     wanted = tuple(optimize) if isinstance(optimize, list) else optimize
-    return plan(_plain_subscripts(notation), tuple(s.shape for s in storages), tuple(densities), wanted)
+    return plan(plain_subscripts(notation), tuple(s.shape for s in storages), tuple(densities), wanted)
 
 
 def _by_steps(
@@ -420,7 +424,7 @@ def _in_first_letters(subscripts: str) -> str:
     return "".join(names.setdefault(char, opt_einsum.get_symbol(len(names) - 3)) for char in subscripts)
 
 
-def _plain_subscripts(notation: Einsum) -> str:
+def plain_subscripts(notation: Einsum) -> str:
     """Return explicit subscripts of single letters, without ellipses, for opt_einsum."""
     import opt_einsum
 

@@ -14,6 +14,8 @@ import numpy as np
 
 from ..errors import ShapeError, WeftError
 from ..execution.plan_cache import plans
+from ..index_notation.operator_table import OPERATORS
+from ..operations import foreign_tensors
 from ..operations.elementwise import (
     ElementwisePlan,
     apply_scalar,
@@ -67,6 +69,8 @@ def elementwise(op: str, left: Any, right: Any, cls: type[StorageHolder]) -> Any
     if first is None or second is None:
         if op == "multiply" and isinstance(left if first is None else right, Sequence):  # Python would repeat it
             raise TypeError(f"unsupported operand type(s) for *: {type(left).__name__!r} and {type(right).__name__!r}")
+        if foreign_tensors.met(type(left), type(right)):
+            return OPERATORS[op].ufunc(left, right)
         return NotImplemented
     # apply_scalar keeps the structure of the other operand. If both are scalars, a Python number counts as the scalar.
     if is_scalar(right) and (type(right) in _NUMBERS or not is_scalar(left)):
@@ -123,7 +127,7 @@ def matmul(left: Any, right: Any, cls: type[StorageHolder]) -> Any:
         raise ShapeError("matmul: an operand is a scalar; use * instead")
     first, second = as_operand(left), as_operand(right)
     if first is None or second is None:
-        return NotImplemented
+        return np.matmul(left, right) if foreign_tensors.met(type(left), type(right)) else NotImplemented
     a, b = first.storage, second.storage
     has_array = first.is_array or second.is_array
     key = "matmul", a.type.number, b.type.number, has_array

@@ -1,0 +1,116 @@
+"""Operands that share the chunks of their index variables."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import Any
+
+import dask.array as da
+import numpy as np
+from dask.array.core import common_blockdim, normalize_chunks
+from dask.array.utils import meta_from_array
+
+from ..errors import ShapeError
+from ..index_notation import Assignment, to_text
+from ..operations.operands import StorageHolder, as_operand
+from ..tensor import asarray
+from .chunks import from_tensor, tasks
+
+__all__ = ["aligned", "cut_beside"]
+
+SMALL = 1 << 27
+"""Bytes up to which a dense operand is put together where a sparse one would have to be cut."""
+
+Chunks = tuple[float, ...]
+
+
+def aligned(
+    operands: Mapping[str, tuple[Any, tuple[str, ...]]], assignment: Assignment
+) -> tuple[dict[str, Chunks], dict[str, Any]]:
+    """Return the chunks of each variable, and the operands in them.
+
+    Parameters
+    ----------
+    operands : mapping
+        An array and its index variables by name.
+    assignment : Assignment
+        The assignment, for messages.
+
+    Raises
+    ------
+    ShapeError
+        If sizes of chunks are unknown that would have to agree.
+    """
+    cut: dict[str, dict[bool, list[Any]]] = {}
+    for x, indices in operands.values():
+        sparse = isinstance(meta_from_array(x), StorageHolder)
+        for axis, v in enumerate(indices):
+            cut.setdefault(v, {True: [], False: []})[sparse].append((_without_empty(x.chunks[axis]), x))
+    chunks = {v: _common(v, own[True], own[False], assignment) for v, own in cut.items()}
+    return chunks, {
+        name: tasks(x, tuple(_kept(x.chunks[axis], chunks[v]) for axis, v in enumerate(indices)))
+        for name, (x, indices) in operands.items()
+    }
+
+
+def _kept(own: Chunks, wanted: Chunks) -> Chunks:
+    """Return the chunks that an axis gets; those of unknown sizes stay."""
+    return own if any(map(math.isnan, own)) else wanted
+
+
+def _without_empty(chunks: Chunks) -> Chunks:
+    """Return chunks without empty ones, of which there is no minimum."""
+    return tuple(n for n in chunks if n != 0) or (0,)
+
+
+def _common(v: str, sparse: list[Any], dense: list[Any], assignment: Assignment) -> Chunks:
+    """Return the chunks of a variable: those of sparse operands, which cost more to cut than dense ones."""
+    every = [*sparse, *dense]
+    unknown = [own for own, _ in every if any(map(math.isnan, own))]
+    if unknown:
+        if any(len(own) != len(unknown[0]) for own, _ in every):
+            raise ShapeError(
+                f"chunks along {v} have unknown sizes, and operands are cut differently; "
+                f"call compute_chunk_sizes() of the array first\n  {to_text(assignment)}"
+            )
+        return tuple(unknown[0])
+    if sparse and dense:
+        refined = common_blockdim({own for own, _ in sparse})
+        whole = max(math.prod(x.shape) * x.dtype.itemsize for _, x in dense)
+        if len(refined) > 1 or whole <= SMALL:
+            return tuple(refined)
+    return tuple(common_blockdim({own for own, _ in every}))
+
+
+def cut_beside(
+    operands: Mapping[str, Any], reads: Mapping[str, tuple[str, ...]], wanted: Mapping[str, Any]
+) -> dict[str, Any]:
+    """Return operands as dask arrays; those in one piece are cut where the others are, or as wanted."""
+    known: dict[str, Any] = {}
+    for name, x in operands.items():
+        if isinstance(x, da.Array):
+            for v, own in zip(reads[name], x.chunks, strict=True):
+                if v not in known or len(own) > len(known[v]):
+                    known[v] = own
+    found = {}
+    for name, x in operands.items():
+        if isinstance(x, da.Array):
+            found[name] = x
+            continue
+        operand = as_operand(x)
+        array: Any = np.asarray(x) if operand is None or operand.is_array else asarray(x)
+        cut = tuple(_own_cut(v, n, known, wanted) for v, n in zip(reads[name], array.shape, strict=True))
+        if isinstance(array, np.ndarray):
+            found[name] = da.from_array(array, chunks=cut, asarray=False)
+        else:
+            found[name] = from_tensor(array, chunks=cut)
+    return found
+
+
+def _own_cut(v: str, size: int, known: Mapping[str, Any], wanted: Mapping[str, Any]) -> Chunks:
+    if v in wanted:
+        (own,) = normalize_chunks((wanted[v],), shape=(size,))
+        return tuple(own)
+    own = known.get(v, (size,))
+    return (size,) if any(map(math.isnan, own)) or sum(own) != size else tuple(own)

@@ -1,0 +1,20 @@
+"""dask: what it looks up by the type of a chunk is registered when a tensor first meets one of its objects."""
+
+from __future__ import annotations
+
+import sys
+
+from ..operations import foreign_tensors
+from ..tensor.lazy import resolve
+
+__all__: list[str] = []
+
+
+def _contact() -> bool:
+    """Register tensors with dask; return True the first time."""
+    if "dask.array" not in sys.modules or "weft.dask.hooks" in sys.modules:
+        return False
+    return bool(resolve("dask.hooks", "registered"))
+
+
+foreign_tensors.register_contact("dask", _contact)
