@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 from ..errors import StorageError
 from ..formats import Format
 from ..remapping.nodes import counters_of
@@ -54,6 +56,7 @@ def verify_entries(storage: Storage) -> None:
         raise StorageError(f"{reason}; the tensor has shape {storage.shape} and format {format}")
 
 
+@lru_cache(maxsize=1024)
 def _shown_by_levels(format: Format) -> bool:
     """Return whether the checks of single levels show that no coordinate is stored twice.
 

@@ -143,10 +143,23 @@ class Format:
         return f"Format({str(self.remapping)!r}, [{', '.join(map(repr, self.levels))}])"
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Return the constructor and its arguments for pickle.
+        """Return a name or else the constructor, with arguments, for pickle.
 
         The hash is left out, since hashes of strings differ between processes.
         """
+        return self._pickled
+
+    @cached
+    def _pickled(self) -> tuple[Any, ...]:
+        from .catalogue import name_of, parse_format  # here, since the catalogue imports this module
+
+        name = name_of(self)
+        try:
+            named = parse_format(name, self.order)
+        except FormatError:
+            named = None
+        if named is not None and (named.remapping, named.levels) == (self.remapping, self.levels):
+            return parse_format, (name, self.order)
         return Format, (self.remapping, self.levels)
 
     @property

@@ -75,11 +75,13 @@ def chain_order(crds: Sequence[Array], segments: Array | None = None) -> tuple[t
     >>> chain_order((np.array([0, 0, 1]), np.array([2, 1, 0])))
     ((True, False), (False, False))
     """
-    n = len(crds[0])
+    n = len(crds[0]) if crds else 0
     if n < 2:
         return ((True, True),) * len(crds)
+    if len(crds) == 1 and segments is not None:
+        return (segment_order(segments, crds[0]),)
     equal: Array = np.ones(n - 1, dtype=bool)  # the tuples so far are equal to their predecessors
-    if segments is not None:
+    if segments is not None and len(segments) > 2:
         equal[segments[(segments > 0) & (segments < n)] - 1] = False
     found: list[tuple[bool, bool]] = []
     for crd in crds:

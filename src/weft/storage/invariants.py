@@ -6,6 +6,7 @@ lengths and dtypes, and the order of the coordinate tuples that a level and the 
 
 from __future__ import annotations
 
+from itertools import takewhile
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -54,12 +55,11 @@ def _reason(storage: Storage) -> str | None:
     reason = _array_reason(storage)
     if reason is not None:
         return reason
-    size, arrays, position = 1, [storage.level_arrays(k) for k in range(len(format.levels))], 0
+    size, arrays = 1, [storage.level_arrays(k) for k in range(len(format.levels))]
     level_shape = format.level_shape(shape)
     lowest = [e[0] if e else 0 for e in format.remapping.extents(shape)]
     for k, level in enumerate(format.levels):
         dimension = level_shape[k]
-        where = f"level {k + 1} ({level})"
         # Signed coordinates, such as the offsets of diagonals, are checked as if they counted from 0.
         low = lowest[k] if level.signed else 0
         own = (
@@ -70,13 +70,12 @@ def _reason(storage: Storage) -> str | None:
         except (IndexError, ValueError) as error:  # an array that is too short to be read
             reason = str(error)
         if reason is not None:
-            return f"{where}: {reason}"
+            return f"level {k + 1} ({level}): {reason}"
         # The number of positions follows from the arrays of the level, and decides the lengths of all arrays.
         parents, size = size, level.size(size, dimension, arrays[k])
         for role, length in zip(level.roles, level.array_sizes(parents, size, dimension), strict=True):
             if len(arrays[k][role]) != length:
-                return f"{where}: {role} has {len(arrays[k][role])} entries instead of {length}"
-        position += len(level.roles)
+                return f"level {k + 1} ({level}): {role} has {len(arrays[k][role])} entries instead of {length}"
     if len(storage.vals) != size:
         return f"there are {len(storage.vals)} values for {size} positions"
     return _chains_reason(storage, arrays) or _lookup_reason(storage)
@@ -101,15 +100,16 @@ def _array_reason(storage: Storage) -> str | None:
         return f"there are {len(storage.arrays)} index arrays instead of {len(roles)}"
     # Kernels read arrays through pointers, and need their dtypes and contiguous memory.
     for (k, role), array, dtype in zip(roles, storage.arrays, type.index_dtypes, strict=True):
-        where = f"level {k + 1} ({storage.format.levels[k]}): {role}"
         if array.ndim != 1 or not array.flags.c_contiguous:
-            return f"{where} is not 1-D and contiguous"
-        if array.dtype.name != dtype or dtype not in INDEX_DTYPES or not array.dtype.isnative:
+            return f"level {k + 1} ({storage.format.levels[k]}): {role} is not 1-D and contiguous"
+        # Equal dtypes are native, as that of the name is.
+        if dtype not in INDEX_DTYPES or array.dtype != dtype:
+            where = f"level {k + 1} ({storage.format.levels[k]}): {role}"
             return f"{where} has dtype {array.dtype.name} instead of {dtype}; index dtypes are int32 and int64"
     vals = storage.vals
     if vals.ndim != 1 or not vals.flags.c_contiguous:
         return "the values are not 1-D and contiguous"
-    if vals.dtype.name != type.dtype or not vals.dtype.isnative:
+    if vals.dtype != type.dtype:
         return f"the values have dtype {vals.dtype} instead of {type.dtype}"
     return None
 
@@ -118,22 +118,22 @@ def _chains_reason(storage: Storage, arrays: list[dict[str, np.ndarray[Any, Any]
     """Return why a level and the branchless levels below it do not hold tuples in their promised order, or None."""
     levels = storage.format.levels
     for chain in storage.format.level_groups:
-        begin, end = chain.start, chain.stop
-        found = [_coordinates(levels[k], arrays[k]) for k in chain]
-        crds = tuple(crd for crd in found if crd is not None)
-        if "pos" not in arrays[begin] or len(crds) < len(found):
+        begin = chain.start
+        if "pos" not in arrays[begin]:
             continue  # other levels check their own coordinates
+        found = [_coordinates(levels[k], arrays[k]) for k in chain]
+        crds = tuple(crd for crd in takewhile(lambda crd: crd is not None, found) if crd is not None)
         # Tuples are compared within a segment only, since each segment has its own parent.
-        segments = arrays[begin].get("pos")
+        segments, end = arrays[begin]["pos"], begin + len(crds)
         where = f"levels {begin + 1} to {end}" if end > begin + 1 else f"level {end} ({levels[begin]})"
-        for k, (ordered, unique) in zip(chain, chain_order(crds, segments), strict=True):
+        for k, (ordered, unique) in zip(chain, chain_order(crds, segments), strict=False):
             if levels[k].ordered and not ordered:
                 return f"{where}: the coordinates are not in lexicographic order"
             if levels[k].unique and not unique and _repeats(crds[: k - begin + 1], segments):
                 return f"{where}: a coordinate is stored twice"
         # Along a space-filling curve, such as Morton order, the codes of the tuples are ordered and not the tuples.
         curve = levels[begin].capability(CurveOrder)
-        if curve is not None:
+        if curve is not None and len(crds) == len(found):
             extents = storage.format.remapping.extents(storage.shape)
             codes = curve.codes([Axis(k) for k in range(len(crds))], [extents[k] or (0, 1) for k in chain])
             wide = [crd.astype(np.int64) for crd in crds]

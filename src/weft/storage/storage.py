@@ -218,7 +218,8 @@ class Storage:
 
         The arrays are checked when the pickle is loaded, and the C struct is made anew.
         """
-        return restored, (self.shape, self.type, self.arrays, self.vals)
+        type = self.type
+        return rebuilt, (self.shape, type.dtype, type.format, type.index_dtypes, type.fill, self.arrays, self.vals)
 
     # -- dense -------------------------------------------------------------------------------------------------
     @classmethod
@@ -272,8 +273,23 @@ class Storage:
         return f"<Storage shape={self.shape} {self.type.dtype} {self.format} nnz={self.nnz}>"
 
 
-def restored(shape: Any, type: Any, arrays: Any, vals: Any) -> Storage:
+def rebuilt(shape: Any, dtype: Any, format: Any, index_dtypes: Any, fill: Any, arrays: Any, vals: Any) -> Storage:
     """Return the storage that a pickle holds.
+
+    Raises
+    ------
+    StorageError
+        If the arrays break an invariant of the format.
+    """
+    try:
+        type = tensor_type(dtype, format, index_dtypes, fill)
+    except Exception as error:  # a damaged pickle may hold objects of any type
+        raise StorageError(f"a pickle of a tensor does not hold one: {error}") from error
+    return restored(shape, type, arrays, vals)
+
+
+def restored(shape: Any, type: Any, arrays: Any, vals: Any) -> Storage:
+    """Return the storage that a pickle holds, as earlier versions wrote it.
 
     Raises
     ------

@@ -85,7 +85,9 @@ class SingleCoordinates(PositionIteration, Append, ArrayEditing):
         if len(crd) < parent_size:
             return f"crd has {len(crd)} entries; {parent_size} parents need as many"
         crd = crd[:parent_size]
-        if len(crd) and (crd.min() < -int(self.padded) or crd.max() >= dimension):
+        # Negative coordinates are larger than all others as unsigned integers.
+        below = self.padded and len(crd) and crd.min() < -1
+        if len(crd) and (below or (crd if self.padded else crd.view(f"u{crd.itemsize}")).max() >= dimension):
             return f"crd holds coordinates outside [0, {dimension})"
         return None
 
