@@ -14,6 +14,7 @@ from types import SimpleNamespace
 import pytest
 from tiny_kernels import make_source
 
+from weft.codegen import abi
 from weft.config import config
 from weft.errors import CompilerError
 from weft.runtime import cache, loader, toolchain
@@ -435,22 +436,34 @@ def test_records_survive_nonsense(fresh_cache):
         assert where.read_record("toolchain-x.json") == {}
 
 
-def test_processes_may_race(fresh_cache):
+def test_processes_that_race_compile_each_kernel_once(fresh_cache):
     program = (
         "import sys; sys.path[:] = sys.argv[1].split(':'); from tiny_kernels import make_source\n"
         "from weft.runtime.loader import load; from weft.runtime.structs import NULL\n"
         "for value in range(3):\n"
         "    assert load(make_source(value), ['compute'], 1, 'a test')['compute'](NULL, NULL, 1) == value\n"
     )
-    environ = {**os.environ, "WEFT_CACHE_DIR": fresh_cache}
+    environ = {**os.environ, "WEFT_CACHE_DIR": fresh_cache, "WEFT_LOG": "info"}
     path = os.pathsep.join([os.path.dirname(__file__), *sys.path])
     command = [sys.executable, "-W", "error", "-c", program, path]
-    racing = [subprocess.Popen(command, env=environ, stderr=subprocess.PIPE) for _ in range(8)]
-    for process in racing:
-        assert process.wait(120) == 0, process.stderr.read().decode()
-        process.stderr.close()
+    racing = [subprocess.Popen(command, env=environ, stderr=subprocess.PIPE, text=True) for _ in range(8)]
+    said = [process.communicate(timeout=120)[1] for process in racing]
+    assert not any(process.returncode for process in racing), said
+    assert "".join(said).count("compiled a test") == 3
     assert cache_info().entries == 3
     assert [name for name in os.listdir(fresh_cache) if name.startswith(cache.PARTIAL)] == []
+
+
+def test_a_lock_that_stays_is_waited_for_a_while(fresh_cache):
+    key = loader.Wanted(make_source(7), ("compute",), "a test")
+    where = cache.directory()
+    with where.alone(cache.digest("another")), where.alone(digest_of(key)), config.override(compile_timeout=0.3):
+        assert run(7) == 7
+    assert [name for name in os.listdir(fresh_cache) if name.startswith(cache.PARTIAL)] == []
+
+
+def digest_of(text):
+    return cache.digest(abi.VERSION, toolchain.current().identity, text.source)
 
 
 def test_directory_on_a_disk_that_is_full(fresh_cache, monkeypatch, tmp_path):

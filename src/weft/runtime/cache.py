@@ -16,6 +16,7 @@ from __future__ import annotations
 import atexit
 import contextlib
 import errno
+import fcntl
 import grp
 import hashlib
 import json
@@ -30,6 +31,7 @@ from typing import Any, TypeVar
 
 from ..config import config
 from ..records import record
+from .together import stop_asked
 
 __all__ = ["CacheInfo", "Directory", "clear", "digest", "directory", "fall_back", "hinders_execution", "info"]
 
@@ -141,6 +143,28 @@ class Directory:
                 file.write(_footer(key, contents))
             os.replace(partial, _entry(key), src_dir_fd=here, dst_dir_fd=here)
         return key
+
+    @contextlib.contextmanager
+    def alone(self, key: str) -> Iterator[None]:
+        """Let one process or thread at a time make the entry ``key``; others wait, up to ``config.compile_timeout``.
+
+        The lock is a file beside the entry. The system releases it when its holder ends, however that ends. Nobody
+        waits on a file system without locks.
+
+        Parameters
+        ----------
+        key : str
+            The key.
+        """
+        with contextlib.ExitStack() as held:
+            with contextlib.suppress(OSError):
+                here, name = held.enter_context(self._held()), f"{PARTIAL}{key}.lock"
+                file = os.open(name, _PLAIN | os.O_CREAT | os.O_WRONLY, 0o600, dir_fd=here)
+                held.callback(os.close, file)
+                if _locked(file):
+                    held.callback(fcntl.flock, file, fcntl.LOCK_UN)  # a forked child has the same lock
+                    held.callback(_unlink, name, here)
+            yield
 
     def read_record(self, name: str) -> dict[str, Any]:
         """Return the JSON object of a small file; empty if there is no file, or no object in it."""
@@ -422,6 +446,23 @@ def _partial(suffix: str, directory: int) -> Iterator[tuple[str, int]]:
             os.unlink(name, dir_fd=directory)
 
 
+def _locked(file: int) -> bool:
+    """Wait for the lock of an open file, up to ``config.compile_timeout``, and return whether it is held."""
+    end, stop = time.monotonic() + config.compile_timeout, stop_asked()
+    while time.monotonic() < end and not (stop is not None and stop.is_set()):
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            time.sleep(_PATIENCE)
+        else:
+            return True
+    return False
+
+
+_PATIENCE = 0.01
+"""Seconds between two looks at a lock."""
+
+
 def _read(name: str, most: int, directory: int) -> bytes | None:
     """Return the contents of a file; None if it has more than ``most`` bytes, or cannot be trusted.
 
@@ -458,9 +499,9 @@ def _is_entry(name: str) -> bool:
     return name.endswith(".so") and len(name) == 67  # 64 hexadecimal digits of SHA-256 before the suffix
 
 
-def _unlink(path: str) -> None:
+def _unlink(path: str, directory: int | None = None) -> None:
     with contextlib.suppress(OSError):
-        os.unlink(path)
+        os.unlink(path, dir_fd=directory)
 
 
 def _remove_temporary(path: str, owner: int) -> None:

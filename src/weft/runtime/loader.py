@@ -341,7 +341,10 @@ def _compiled(text: Wanted) -> Library:
     where = cache.directory()
     library, reason = None, ""
     try:
-        library, reason = _opened(where, where.publish(build_and_name))
+        with where.alone(_digest(text)):
+            library, reason = _opened(where, _digest(text))  # another process may have compiled it meanwhile
+            if library is None:
+                library, reason = _opened(where, where.publish(build_and_name))
     except OSError as error:
         reason = error.strerror or str(error)
     except CompilerError:

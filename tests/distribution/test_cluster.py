@@ -1,0 +1,102 @@
+"""A real cluster of two processes that nobody has prepared: statements, sizes, rechunking, spilling, lost workers."""
+
+from __future__ import annotations
+
+import os
+import signal
+import time
+
+import dask
+import dask.array as da
+import numpy as np
+import pytest
+from dask.distributed import Client, LocalCluster, wait
+
+import weft
+
+from .statements import STATEMENTS, dense, operand
+
+LIMIT = 400 << 20
+
+
+@pytest.fixture(scope="module")
+def client(tmp_path_factory):
+    spill = tmp_path_factory.mktemp("spill")
+    with (
+        dask.config.set({"distributed.comm.timeouts.connect": "60s", "distributed.worker.memory.target": 0.05}),
+        LocalCluster(
+            n_workers=2, processes=True, threads_per_worker=1, dashboard_address=":0", memory_limit=LIMIT,
+            local_directory=str(spill),
+        ) as cluster,
+        Client(cluster) as client,
+    ):  # fmt: skip
+        yield client
+
+
+def test_workers_that_nobody_prepared_know_sizes(client):
+    def size():
+        import dask.sizeof
+
+        import weft
+
+        A = weft.eye(1000, format="csr")
+        return dask.sizeof.sizeof(A) >= A.nbytes, "weft.dask" in __import__("sys").modules
+
+    assert all(known for known, _ in client.run(size).values())
+
+
+@pytest.mark.parametrize("text", ["y(i) = A(i,j)*x(j)", "C(j,k) = A(i,j)*F(i,k)", "P(i,j) = A(i,j)/sum(k, A(i,k))"])
+def test_statements_on_workers_equal_those_of_tensors(client, text):
+    rng = np.random.default_rng(7)
+    pairs = {name: operand(rng, axes, np.float64, sparse=name in "AF") for name, axes in STATEMENTS[text].items()}
+    found = weft.dask.evaluate(text, **{n: b for n, (_, b) in pairs.items()}).compute()
+    wanted = weft.evaluate(text, **{n: a for n, (a, _) in pairs.items()})
+    np.testing.assert_allclose(dense(found), dense(wanted))
+
+
+def test_operators_and_moments_on_workers(client):
+    A = weft.random((300, 200), nnz=3000, rng=0, format="csr")
+    X = weft.dask.from_tensor(A, entries=500)
+    np.testing.assert_allclose(dense(weft.dask.var(X, axis=0).compute()), dense(A.var(axis=0)))
+    np.testing.assert_allclose(dense((A + X).sum(axis=0).compute()), dense(2 * A.sum(axis=0)))
+    np.testing.assert_allclose(dense((X.T @ X).compute()), dense(A.T @ A))
+    assert da.percentile(X[0], [50], method="linear").compute().shape == (1,)
+
+
+def test_twenty_row_chunks_become_twenty_column_chunks(client):
+    A = weft.random((400, 400), nnz=8000, rng=0, format="csr")
+    X = weft.dask.from_tensor(A, chunks=(20, 400)).persist()
+    Y = weft.dask.rechunk(X, (400, 20))
+    assert Y.numblocks == (1, 20)
+    np.testing.assert_array_equal(dense(Y.compute()), dense(A))
+
+
+def test_chunks_are_spilled_by_their_true_sizes(client):
+    """Workers spill from a twentieth of their memory on: 15 arrays of 4 MB are 60 MB, of which 40 MB stay."""
+    make = dask.delayed(lambda seed: weft.random((1000, 100_000), nnz=330_000, rng=seed, format="csr"), pure=True)
+    meta = weft.zeros((0, 0), format="csr")
+    parts = [da.from_delayed(make(seed), (1000, 100_000), meta=meta) for seed in range(15)]
+    X = da.concatenate(parts).persist()
+    wait(X, timeout=60)
+    spilled = client.run(lambda dask_worker: len(dask_worker.data.slow))
+    assert sum(spilled.values()) >= 3, spilled
+    found = weft.dask.evaluate("s = X(i,j)*X(i,j)", X=X).compute()
+    wanted = sum(float((part**2).sum()) for part in (make(seed).compute(scheduler="sync") for seed in range(2)))
+    assert np.isclose(weft.dask.evaluate("s = X(i,j)*X(i,j)", X=X[:2000]).compute(), wanted)
+    assert found > wanted
+
+
+def test_a_worker_that_is_killed_costs_time_alone(client):
+    A = weft.random((2000, 300), nnz=20_000, rng=0, format="csr")
+    X = weft.dask.from_tensor(A, entries=1000)
+
+    def slow(block):
+        time.sleep(0.05)
+        return block
+
+    Y = X.map_blocks(slow, meta=X._meta)
+    future = client.compute(weft.dask.evaluate("C(j,k) = A(i,j)*A(i,k)", A=Y))
+    time.sleep(0.3)
+    os.kill(next(iter(client.run(os.getpid).values())), signal.SIGKILL)
+    np.testing.assert_allclose(dense(future.result(timeout=60)), dense(A.T @ A))
+    client.wait_for_workers(2, timeout=30)
