@@ -7,7 +7,12 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
-sys.path[:0] = [str(ROOT / "src"), str(ROOT), str(ROOT / "docs" / "_ext"), str(ROOT / "docs" / "gallery")]
+sys.path[:0] = [
+    str(ROOT / "src"),
+    str(ROOT),
+    str(ROOT / "docs" / "_ext"),
+    str(ROOT / "docs" / "gallery"),
+]
 
 from sphinx.application import Sphinx  # noqa: E402
 
@@ -28,16 +33,27 @@ extensions = [
     "sphinx_copybutton",
     "sphinx_gallery.gen_gallery",
     "links_elsewhere",  # docs/_ext: SciPy's and NumPy's functions, without a download of their lists of names
+    "gallery_pictures",  # docs/_ext: pictures for light and dark pages
     "api_pages",  # docs/_ext: the state of each function, and what autodoc needs to know of the lazy names
 ]
 exclude_patterns = ["_build", "_ext", "_templates", "gallery"]
 templates_path = ["_templates"]
-source_suffix = {".md": "markdown", ".rst": "restructuredtext"}  # autosummary writes the pages of the API in rst
+source_suffix = {
+    ".md": "markdown",
+    ".rst": "restructuredtext",
+}  # autosummary writes the pages of the API in rst
 highlight_language = "none"
 nitpicky = True
 
 # -- Markdown -----------------------------------------------------------------------------------------------------
-myst_enable_extensions = ["attrs_block", "attrs_inline", "colon_fence", "deflist", "dollarmath", "fieldlist"]
+myst_enable_extensions = [
+    "attrs_block",
+    "attrs_inline",
+    "colon_fence",
+    "deflist",
+    "dollarmath",
+    "fieldlist",
+]
 myst_heading_anchors = 4  # so that page.md#heading is checked
 
 # -- API ----------------------------------------------------------------------------------------------------------
@@ -54,9 +70,14 @@ sphinx_gallery_conf = {
     "examples_dirs": "gallery",
     "gallery_dirs": "examples",
     "ignore_pattern": r"example_data\.py",
-    "subsection_order": [f"gallery/{name}" for name in ("graphs", "learning", "tensors", "equations", "formats")],
+    "subsection_order": [
+        f"gallery/{name}"
+        for name in ("graphs", "learning", "tensors", "equations", "formats")
+    ],
     "within_subsection_order": "FileNameSortKey",
-    "reset_modules": ("matplotlib", "example_data.reset"),
+    "reset_modules": ("matplotlib", "gallery_pictures.reset", "example_data.reset"),
+    "image_scrapers": ("gallery_pictures.scrape",),
+    "write_computation_times": False,
     "min_reported_time": 1000,
     "show_signature": False,
     "remove_config_comments": True,
@@ -79,6 +100,7 @@ html_theme_options = {
     "navigation_with_keys": False,
     "show_nav_level": 1,
     "show_toc_level": 2,
+    "navigation_depth": 2,  # pages of functions are found from the tables of their groups
     "collapse_navigation": True,
     "navbar_align": "left",
     "secondary_sidebar_items": ["page-toc"],

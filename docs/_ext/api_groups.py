@@ -135,8 +135,8 @@ PAGES: tuple[Page, ...] = (
             """),
             ),
         ),
-        "Tensors come from [`asarray`](creation.md) and its kin, not from the class. [Operators](operators.md) have a "
-        "page of their own.",
+        "Attributes and methods, by what they are for. [Operators](operators.md) have a page of their own. Tensors "
+        "come from [`asarray`](creation.md) and its kin, not from the class.",
     ),
     Page(
         "index_notation",
@@ -701,6 +701,8 @@ def texts() -> dict[str, str]:
     return {"index.md": _index(), "operators.md": _operators(), **found}
 
 
+IN_PLACE = {name for name in names() if any(other.startswith(f"{name}.") for other in names())}
+"""Classes that have no page of their own: the page that lists their attributes and methods describes them."""
 NOTE = "<!-- made by docs/_ext/api_groups.py: change its table and run it -->\n"
 
 
@@ -708,20 +710,24 @@ def _page(page: Page) -> str:
     parts = [f"# {page.title}\n", NOTE, *([page.text + "\n"] if page.text else [])]
     for group in page.groups:
         parts.append(f"## {group.title}\n")
-        if listed := group.names.split():
-            lines = [
-                "```{eval-rst}",
-                ".. currentmodule:: weft",
-                "",
-                ".. autosummary::",
-                "   :toctree: generated/",
-                "   :nosignatures:",
-                "",
-            ]
-            parts.append("\n".join([*lines, *(f"   {name}" for name in listed), "```\n"]))
+        entries = group.names.split()
+        parts += [_directive([f".. autoclass:: weft.{name}"]) for name in entries if name in IN_PLACE]
+        if others := [_short(name) for name in entries if name not in IN_PLACE]:
+            options = [".. autosummary::", "   :toctree: generated/", "   :nosignatures:", ""]
+            parts.append(_directive([*options, *(f"   {name}" for name in others)]))
         for name, text in group.constants.items():
             parts.append(f"```{{eval-rst}}\n.. py:data:: weft.{name}\n\n   {text}\n```\n")
     return "\n".join(parts)
+
+
+def _directive(lines: list[str]) -> str:
+    return "\n".join(["```{eval-rst}", ".. currentmodule:: weft", "", *lines, "```\n"])
+
+
+def _short(name: str) -> str:
+    """Return the entry of a name in a table, which shows members of classes without the names of these."""
+    owner = name.rpartition(".")[0].rpartition(".")[2]
+    return f"~{name}" if owner[:1].isupper() else name
 
 
 def _index() -> str:
@@ -733,6 +739,7 @@ def _index() -> str:
         "# API reference\n", NOTE,
         "Every function, class and method of weft, grouped by what it is for, with an example each. The badge in front "
         "of a description says how the function is computed:\n",
+        "(badges)=\n",
         "| badge | meaning |", "|---|---|",
         *(f"| {{bdg-{colour}}}`{badge}` | {meaning} |" for badge, colour, meaning in BADGES.values()),
         "", "| group | contents |", "|---|---|", *rows,

@@ -27,7 +27,9 @@ def folder() -> Path | None:
     return found if found.is_dir() else None
 
 
-def matrix(name: str, stand_in: Callable[[], weft.SparseTensor], format: str = "csr") -> weft.SparseTensor:
+def matrix(
+    name: str, stand_in: Callable[[], weft.SparseTensor], format: str = "csr"
+) -> weft.SparseTensor:
     """Read a matrix of the SuiteSparse Matrix Collection, or make one of the same kind.
 
     Parameters
@@ -47,7 +49,9 @@ def matrix(name: str, stand_in: Callable[[], weft.SparseTensor], format: str = "
     data = folder()
     if data is not None and (data / f"{name}.mtx.gz").exists():
         return weft.read_mtx(data / f"{name}.mtx.gz").astype(float).asformat(format)
-    print(f"{name}.mtx.gz is not here: a matrix of the same kind is generated instead.")
+    print(
+        f"{name}.mtx.gz is not here: a matrix of the same kind is generated instead."
+    )
     return stand_in().asformat(format)
 
 
@@ -71,11 +75,15 @@ def tensor(name: str, shape: tuple[int, ...], nnz: int) -> weft.SparseTensor:
     data = folder()
     if data is not None and (data / f"{name}.tns.gz").exists():
         return weft.read_tns(data / f"{name}.tns.gz", format="csf")
-    print(f"{name}.tns.gz is not here: a tensor of the same kind is generated instead.")
+    print(
+        f"{name}.tns.gz is not here: a tensor of the same kind is generated instead."
+    )
     rng = np.random.default_rng(0)
     drawn = [(n * rng.random(nnz) ** 3).astype(int) for n in shape]
     coords = np.unique(np.stack(drawn), axis=1)
-    return weft.from_coords(coords, np.ones(coords.shape[1]), shape=shape, format="csf")
+    return weft.from_coords(
+        coords, np.ones(coords.shape[1]), shape=shape, format="csf"
+    )
 
 
 def power_law_graph(vertices: int, edges: int) -> weft.SparseTensor:
@@ -94,7 +102,9 @@ def power_law_graph(vertices: int, edges: int) -> weft.SparseTensor:
     rng = np.random.default_rng(0)
     ends = np.unique((vertices * rng.random((2, edges)) ** 2).astype(int), axis=1)
     ends = rng.permutation(vertices)[ends[:, ends[0] != ends[1]]]
-    return weft.from_coords(ends, np.ones(ends.shape[1]), shape=(vertices, vertices), format="csr")
+    return weft.from_coords(
+        ends, np.ones(ends.shape[1]), shape=(vertices, vertices), format="csr"
+    )
 
 
 def ratings() -> weft.SparseTensor:
@@ -108,14 +118,25 @@ def ratings() -> weft.SparseTensor:
     data = folder()
     if data is not None and (data / "ml100k_user_movie_day.tns.gz").exists():
         return weft.read_tns(data / "ml100k_user_movie_day.tns.gz")
-    print("ml100k_user_movie_day.tns.gz is not here: ratings of the same kind are generated instead.")
+    print(
+        "ml100k_user_movie_day.tns.gz is not here: ratings of the same kind are generated instead."
+    )
     rng = np.random.default_rng(0)
     shape = (943, 1682, 215)
-    user, movie = np.unique((np.array(shape[:2])[:, None] * rng.random((2, 110_000)) ** 1.5).astype(int), axis=1)
+    user, movie = np.unique(
+        (np.array(shape[:2])[:, None] * rng.random((2, 110_000)) ** 1.5).astype(
+            int
+        ),
+        axis=1,
+    )
     U, V = rng.random((shape[0], 4)), rng.random((shape[1], 4))
     taste = (U[user] * V[movie]).sum(axis=1) + 0.1 * rng.standard_normal(len(user))
     values = np.clip(np.round(1.5 + 2 * taste), 1, 5)
-    day = np.clip(rng.normal(110, 50, shape[0])[user] + rng.normal(0, 5, len(user)), 0, shape[2] - 1).astype(int)
+    day = np.clip(
+        rng.normal(110, 50, shape[0])[user] + rng.normal(0, 5, len(user)),
+        0,
+        shape[2] - 1,
+    ).astype(int)
     return weft.from_coords([user, movie, day], values, shape=shape)
 
 

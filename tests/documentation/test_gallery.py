@@ -16,7 +16,7 @@ GALLERY = DOCS / "gallery"
 EXAMPLES = sorted(GALLERY.glob("*/plot_*.py"))
 TUTORIALS = ["ratings", "graph", "stencils", "tensor", "text"]
 HEADING = r"# %%\n# (.+)\n# (-+)\n"
-PICTURE = r"!\[([^\]]+)\]\(\.\./examples/(\w+)/images/sphx_glr_(\w+)_001\.png\)"
+PICTURE = r"!\[([^\]]+)\]\(\.\./examples/(\w+)/images/sphx_glr_(\w+)_001\.svg\)"
 PAGE = r"\{doc\}`(?:[^<`]*<)?\.\./examples/(\w+)/(\w+)>?`"
 
 
@@ -114,4 +114,6 @@ def test_a_tutorial_has_a_picture_and_links_to_examples(name):
     assert pictures
     examples = {(path.parent.name, path.stem) for path in EXAMPLES}
     assert {*pictures, *re.findall(PAGE, page)} <= examples
-    assert name in (DOCS / "tutorials" / "index.md").read_text("utf-8").splitlines()
+    cards = (DOCS / "tutorials" / "index.md").read_text("utf-8")
+    assert f":link: {name}\n" in cards
+    assert name in cards.splitlines()

@@ -100,9 +100,11 @@ arithmetic, padding is a [stored zero](results.md#fill-values): times infinity i
 import numpy as np
 import weft
 
-A = weft.asarray([[5.0, 0, 0], [0, 0, 2], [0, 0, 7]], format="dia")  # two diagonals: 3 + 2 elements
+# two diagonals: 3 + 2 elements
+A = weft.asarray([[5.0, 0, 0], [0, 0, 2], [0, 0, 7]], format="dia")
 print(A.nnz, A.tocsr().nnz)
-B = weft.from_coords([[0, 0], [0, 1]], [5.0, 0.0], (2, 2), format="ell")  # a zero that is stored
+# a zero that is stored
+B = weft.from_coords([[0, 0], [0, 1]], [5.0, 0.0], (2, 2), format="ell")
 print(B.nnz, B.tocsr().nnz)
 ```
 

@@ -40,7 +40,10 @@ print(repr(B))
 blurred = weft.einsum("ik,kl,jl->ij", B, sharp, B)
 S = weft.to_scipy(B)
 assert np.allclose(blurred, S @ sharp @ S.T)
-assert np.allclose(blurred, scipy.ndimage.correlate(sharp, np.outer(weights, weights), mode="constant"))
+assert np.allclose(
+    blurred,
+    scipy.ndimage.correlate(sharp, np.outer(weights, weights), mode="constant"),
+)
 path, report = weft.einsum_path("ik,kl,jl->ij", B, sharp, B)
 print(path)
 print(report)
@@ -58,7 +61,8 @@ def blur(x):
     return weft.einsum("ik,kl,jl->ij", B, x.reshape(n, n), B).ravel()
 
 
-operator = sla.LinearOperator((n * n, n * n), matvec=blur, rmatvec=blur)  # the weights are symmetric
+# the weights are symmetric
+operator = sla.LinearOperator((n * n, n * n), matvec=blur, rmatvec=blur)
 found = sla.lsqr(operator, seen.ravel(), damp=0.02, iter_lim=150)[0].reshape(n, n)
 
 
@@ -66,14 +70,22 @@ def error(x):
     return np.linalg.norm(x - sharp) / np.linalg.norm(sharp)
 
 
-print(f"distance from the sharp picture: {error(seen):.2f} blurred, {error(found):.2f} sharpened")
+print(
+    f"distance from the sharp picture: {error(seen):.2f} blurred, "
+    f"{error(found):.2f} sharpened"
+)
 assert error(found) < error(seen)
 
 # %%
 # Before and after
 # ----------------
 fig, axes = plt.subplots(1, 3, figsize=(10, 3.6))
-for ax, picture, title in zip(axes, (sharp, seen, found), ("sharp", "blurred, with noise", "sharpened"), strict=True):
+for ax, picture, title in zip(
+    axes,
+    (sharp, seen, found),
+    ("sharp", "blurred, with noise", "sharpened"),
+    strict=True,
+):
     ax.imshow(picture, cmap="gray_r", vmin=0, vmax=1)
     ax.set(title=title, xticks=[], yticks=[])
 fig.tight_layout()

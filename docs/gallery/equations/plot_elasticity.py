@@ -19,11 +19,22 @@ import scipy.sparse.linalg as sla
 import weft
 
 nx, ny, poisson = 60, 10, 0.3
-elastic = np.array([[1, poisson, 0], [poisson, 1, 0], [0, 0, (1 - poisson) / 2]]) / (1 - poisson**2)
+elastic = np.array(
+    [[1, poisson, 0], [poisson, 1, 0], [0, 0, (1 - poisson) / 2]]
+) / (1 - poisson**2)
 corners = np.array([[-1, -1], [1, -1], [1, 1], [-1, 1]])
 square = np.zeros((8, 8))
 for s, t in np.array(corners) / np.sqrt(3):
-    slopes = np.stack([corners[:, 0] * (1 + t * corners[:, 1]), corners[:, 1] * (1 + s * corners[:, 0])]) / 4 * 2
+    slopes = (
+        np.stack(
+            [
+                corners[:, 0] * (1 + t * corners[:, 1]),
+                corners[:, 1] * (1 + s * corners[:, 0]),
+            ]
+        )
+        / 4
+        * 2
+    )
     strain = np.zeros((3, 8))
     strain[0, ::2], strain[1, 1::2] = slopes
     strain[2, ::2], strain[2, 1::2] = slopes[::-1]
@@ -35,12 +46,19 @@ for s, t in np.array(corners) / np.sqrt(3):
 # Each square adds its 64 values at the places of its nodes. ``from_coords`` adds up what meets at one place, and makes
 # blocks.
 node = np.arange((nx + 1) * (ny + 1)).reshape(ny + 1, nx + 1)
-nodes = np.stack([node[:-1, :-1], node[:-1, 1:], node[1:, 1:], node[1:, :-1]], axis=-1).reshape(-1, 4)
+nodes = np.stack(
+    [node[:-1, :-1], node[:-1, 1:], node[1:, 1:], node[1:, :-1]], axis=-1
+).reshape(-1, 4)
 unknowns = (2 * nodes[:, :, None] + np.arange(2)).reshape(-1, 8)
-rows, columns = np.repeat(unknowns, 8, axis=1).ravel(), np.tile(unknowns, (1, 8)).ravel()
+rows, columns = (
+    np.repeat(unknowns, 8, axis=1).ravel(),
+    np.tile(unknowns, (1, 8)).ravel(),
+)
 values = np.tile(square.ravel(), len(nodes))
 size = 2 * node.size
-K = weft.from_coords([rows, columns], values, shape=(size, size), format="csr").asformat("bsr", blocksize=(2, 2))
+K = weft.from_coords(
+    [rows, columns], values, shape=(size, size), format="csr"
+).asformat("bsr", blocksize=(2, 2))
 print(repr(K))
 
 csr = K.asformat("csr")
@@ -63,7 +81,9 @@ matrix = csr[free][:, free]
 moved = np.zeros(size)
 moved[free], info = sla.cg(matrix, weight[free], rtol=1e-10, maxiter=20_000)
 assert info == 0
-assert np.allclose(moved[free], sla.spsolve(weft.to_scipy(matrix).tocsc(), weight[free]), atol=1e-6)
+assert np.allclose(
+    moved[free], sla.spsolve(weft.to_scipy(matrix).tocsc(), weight[free]), atol=1e-6
+)
 print(f"the free end moves down by {-moved[1::2].min():.2f} heights of a square")
 
 # %%
@@ -74,11 +94,17 @@ slopes = corners.T / 4 * 2
 strain = np.zeros((3, 8))
 strain[0, ::2], strain[1, 1::2] = slopes
 strain[2, ::2], strain[2, 1::2] = slopes[::-1]
-stress = np.einsum("ab,bc,ec->ea", elastic, strain, moved[unknowns])[:, 0].reshape(ny, nx)
+stress = np.einsum("ab,bc,ec->ea", elastic, strain, moved[unknowns])[:, 0].reshape(
+    ny, nx
+)
 x, y = np.meshgrid(np.arange(nx + 1.0), np.arange(ny + 1.0))
 fig, ax = plt.subplots(figsize=(9, 3))
 mesh = ax.pcolormesh(
-    x + moved[::2].reshape(x.shape), y + moved[1::2].reshape(x.shape), stress, cmap="coolwarm", edgecolor="face"
+    x + moved[::2].reshape(x.shape),
+    y + moved[1::2].reshape(x.shape),
+    stress,
+    cmap="coolwarm",
+    edgecolor="face",
 )
 ax.set(aspect="equal", xlabel="squares", title="the beam, bent")
 fig.colorbar(mesh, shrink=0.6, label="stress along the beam")

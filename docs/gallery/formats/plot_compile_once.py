@@ -23,7 +23,9 @@ text = "y(i) = x(i) + w(i)*(b(i) - sum(j, A(i,j)*x(j)))"
 
 
 def problem(n):
-    A = weft.diags_array([-1.0, 2.5, -1.0], offsets=[-1, 0, 1], shape=(n, n), format="csr")
+    A = weft.diags_array(
+        [-1.0, 2.5, -1.0], offsets=[-1, 0, 1], shape=(n, n), format="csr"
+    )
     return {"A": A, "x": np.zeros(n), "b": np.ones(n), "w": np.full(n, 0.4)}
 
 
@@ -85,15 +87,27 @@ for n in sizes:
     given = problem(n)
     S, x, b, w = weft.to_scipy(given["A"]), given["x"], given["b"], given["w"]
     assert np.allclose(kernel(**given), x + w * (b - S @ x))
-    rows["weft.evaluate"].append(microseconds(lambda given=given: weft.evaluate(text, **given)))
-    rows["kernel of weft.compile"].append(microseconds(lambda given=given: kernel(**given)))
-    rows["SciPy"].append(microseconds(lambda S=S, x=x, b=b, w=w: x + w * (b - S @ x)))
+    rows["weft.evaluate"].append(
+        microseconds(lambda given=given: weft.evaluate(text, **given))
+    )
+    rows["kernel of weft.compile"].append(
+        microseconds(lambda given=given: kernel(**given))
+    )
+    rows["SciPy"].append(
+        microseconds(lambda S=S, x=x, b=b, w=w: x + w * (b - S @ x))
+    )
 
 # %%
 # Times are those of one run on the machine that built this page.
 fig, ax = plt.subplots(figsize=(7, 4.5))
-for (name, times), color in zip(rows.items(), ("tab:blue", "tab:green", "black"), strict=True):
+for (name, times), color in zip(
+    rows.items(), ("tab:blue", "tab:green", "tab:orange"), strict=True
+):
     ax.loglog(sizes, times, "o-", label=name, color=color)
-ax.set(xlabel="rows of the matrix", ylabel="time of a call, microseconds", title="calls of small and large operands")
+ax.set(
+    xlabel="rows of the matrix",
+    ylabel="time of a call, microseconds",
+    title="calls of small and large operands",
+)
 ax.legend()
 fig.tight_layout()

@@ -18,7 +18,9 @@ import numpy as np
 
 import weft
 
-line = weft.diags_array([1.0, 2.0, 1.0], offsets=[-1, 0, 1], shape=(2500, 2500), format="csr")
+line = weft.diags_array(
+    [1.0, 2.0, 1.0], offsets=[-1, 0, 1], shape=(2500, 2500), format="csr"
+)
 A = weft.kron(line, np.ones((4, 4))).asformat("csr")
 print(repr(A))
 fig, ax = plt.subplots(figsize=(4, 4))
@@ -79,7 +81,15 @@ print(f"SciPy {1e3 * (time.perf_counter() - begin):.2f}, weft {times[0, 1]:.2f}"
 fig, ax = plt.subplots(figsize=(5.6, 4.8))
 image = ax.imshow(times, cmap="viridis_r", norm="log")
 for (s, t), value in np.ndenumerate(times):
-    ax.text(t, s, "" if np.isnan(value) else f"{value:.2f}", ha="center", va="center", color="black", fontweight="bold")
+    ax.text(
+        t,
+        s,
+        "" if np.isnan(value) else f"{value:.2f}",
+        ha="center",
+        va="center",
+        color="black",
+        fontweight="bold",
+    )
 ax.set_xticks(range(len(formats)), formats)
 ax.set_yticks(range(len(formats)), formats)
 ax.set(xlabel="to", ylabel="from", title="milliseconds")

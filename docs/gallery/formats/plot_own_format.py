@@ -37,7 +37,9 @@ weft.register_format("antidiagonal", antidiagonal)
 B = A.asformat("antidiagonal")
 print(repr(B))
 
-small = weft.asarray(scipy.linalg.hankel([0, 0, 1, 0], [0, 2, 0, 0]), format="antidiagonal")
+small = weft.asarray(
+    scipy.linalg.hankel([0, 0, 1, 0], [0, 2, 0, 0]), format="antidiagonal"
+)
 print(small.todense())
 print(small.tree())
 
@@ -74,6 +76,11 @@ fig.tight_layout()
 # --------
 # The scale is logarithmic.
 fig, ax = plt.subplots(figsize=(6, 3))
-ax.barh(list(sizes), [size / 1e3 for size in sizes.values()], color=["C0", "C1", "C3", "C2"], log=True)
+ax.barh(
+    list(sizes),
+    [size / 1e3 for size in sizes.values()],
+    color=["C0", "C1", "C3", "C2"],
+    log=True,
+)
 ax.set(xlabel="kB", title="memory")
 fig.tight_layout()

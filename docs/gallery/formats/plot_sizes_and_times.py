@@ -19,8 +19,12 @@ import numpy as np
 import weft
 from example_data import matrix, power_law_graph
 
-line = weft.diags_array([-1.0, 2.0, -1.0], offsets=[-1, 0, 1], shape=(100, 100), format="csr")
-band = weft.diags_array([1.0] * 41, offsets=np.arange(-20, 21), shape=(1600, 1600), format="csr")
+line = weft.diags_array(
+    [-1.0, 2.0, -1.0], offsets=[-1, 0, 1], shape=(100, 100), format="csr"
+)
+band = weft.diags_array(
+    [1.0] * 41, offsets=np.arange(-20, 21), shape=(1600, 1600), format="csr"
+)
 matrices = {
     "stencil": weft.kronsum(line, line),
     "stiffness": matrix("bcsstk16", lambda: weft.kron(band, np.ones((3, 3)))),
@@ -65,7 +69,13 @@ for name, A in matrices.items():
 print("bytes for each entry")
 print(" " * 9, *(f"{form:>6}" for form in formats))
 for name in matrices:
-    print(f"{name:9}", *(f"{sizes[name, form]:6.1f}" if (name, form) in sizes else "     -" for form in formats))
+    print(
+        f"{name:9}",
+        *(
+            f"{sizes[name, form]:6.1f}" if (name, form) in sizes else "     -"
+            for form in formats
+        ),
+    )
 
 # %%
 # SciPy has csr, csc, coo, dia and bsr among these. The time of its csr is the line to compare with.
@@ -88,9 +98,15 @@ for (top, bottom), name in zip(axes.T, matrices, strict=True):
         else:
             for ax in (top, bottom):
                 ax.text(
-                    k, 0.04, "too large", rotation=90, ha="center", color="grey", transform=ax.get_xaxis_transform()
+                    k,
+                    0.04,
+                    "too large",
+                    rotation=90,
+                    ha="center",
+                    color="grey",
+                    transform=ax.get_xaxis_transform(),
                 )
-    bottom.axhline(scipy_times[name], color="black", ls=":", label="SciPy, csr")
+    bottom.axhline(scipy_times[name], color="tab:pink", ls=":", label="SciPy, csr")
     bottom.set_xticks(range(len(formats)), formats)
     top.set_title(name)
 axes[0, 0].set_ylabel("bytes for each entry")

@@ -20,7 +20,9 @@ from example_data import matrix
 
 
 def grid():
-    path = weft.diags_array([1.0, 1.0], offsets=[-1, 1], shape=(32, 32), format="csr")
+    path = weft.diags_array(
+        [1.0, 1.0], offsets=[-1, 1], shape=(32, 32), format="csr"
+    )
     return weft.kronsum(path, path) + weft.eye(1024, format="csr")
 
 
@@ -48,7 +50,9 @@ print("vertices of each level:", sizes[:-1])
 
 # %%
 # SciPy has a function for this one algorithm, with lengths as floating point numbers.
-lengths = scipy.sparse.csgraph.dijkstra(weft.to_scipy(A), indices=0, unweighted=True)
+lengths = scipy.sparse.csgraph.dijkstra(
+    weft.to_scipy(A), indices=0, unweighted=True
+)
 assert np.array_equal(level, lengths)
 
 # %%

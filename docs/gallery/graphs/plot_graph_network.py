@@ -18,7 +18,9 @@ import numpy as np
 import weft
 
 club = nx.karate_club_graph()
-A = weft.asarray(nx.to_scipy_sparse_array(club, weight=None, dtype=float)) + weft.eye(34, format="csr")
+A = weft.asarray(
+    nx.to_scipy_sparse_array(club, weight=None, dtype=float)
+) + weft.eye(34, format="csr")
 degree = np.asarray(A.sum(axis=1))
 S = weft.evaluate("S(i,j) = A(i,j)/sqrt(d(i)*d(j))", A=A, d=degree)
 print(repr(S))
@@ -32,7 +34,9 @@ layer = "H(i,f) = tanh(sum(j, sum(k, S(i,j)*X(j,k)*W(k,f))))"
 rng = np.random.default_rng(1)
 X = np.eye(34)
 for outputs in (8, 4, 2):
-    W = rng.standard_normal((X.shape[1], outputs)) * np.sqrt(2 / (X.shape[1] + outputs))
+    W = rng.standard_normal((X.shape[1], outputs)) * np.sqrt(
+        2 / (X.shape[1] + outputs)
+    )
     H = weft.evaluate(layer, S=S, X=X, W=W)
     assert np.allclose(H, np.tanh(weft.to_scipy(S) @ X @ W))
     X = H
@@ -53,6 +57,10 @@ for i, j in club.edges:
     ax.plot(*H[[i, j]].T, color="lightgrey", lw=0.5, zorder=0)
 for group, name in [(side, "officer's side"), (~side, "Mr. Hi's side")]:
     ax.scatter(*H[group].T, s=60, label=name, edgecolor="white")
-ax.set(xlabel="first feature", ylabel="second feature", title="three layers with random weights")
+ax.set(
+    xlabel="first feature",
+    ylabel="second feature",
+    title="three layers with random weights",
+)
 ax.legend()
 fig.tight_layout()

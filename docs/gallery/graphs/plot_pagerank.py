@@ -72,7 +72,13 @@ print(weft.explain(step, A=A, p=rank, w=w))
 incoming = np.asarray(A.sum(axis=0))
 fig, ax = plt.subplots(figsize=(6, 4.4))
 ax.scatter(incoming + 1, rank, s=6, alpha=0.3, c=np.log(rank), cmap="viridis")
-ax.set(xscale="log", yscale="log", xlabel="incoming links + 1", ylabel="PageRank", title="rank of each host")
+ax.set(
+    xscale="log",
+    yscale="log",
+    xlabel="incoming links + 1",
+    ylabel="PageRank",
+    title="rank of each host",
+)
 fig.tight_layout()
 
 # %%

@@ -26,7 +26,9 @@ y, x = np.mgrid[0:n, 0:n] / n
 rng = np.random.default_rng(3)
 height = sum(
     a * np.exp(-((x - u) ** 2 + (y - v) ** 2) / s)
-    for a, u, v, s in zip(*rng.random((3, 25)), rng.uniform(0.002, 0.01, 25), strict=True)
+    for a, u, v, s in zip(
+        *rng.random((3, 25)), rng.uniform(0.002, 0.01, 25), strict=True
+    )
 )
 number = np.arange(n * n).reshape(n, n)
 
@@ -38,9 +40,13 @@ for di, dj in [(0, 1), (1, 0), (1, 1), (1, -1)]:
     rows += [number[here], number[there]]
     columns += [number[there], number[here]]
     times += [time, time]
-coords = [np.concatenate([part.ravel() for part in parts]) for parts in (rows, columns)]
+coords = [
+    np.concatenate([part.ravel() for part in parts]) for parts in (rows, columns)
+]
 values = np.concatenate([time.ravel() for time in times])
-W = weft.from_coords(coords, values, shape=(n * n, n * n), fill_value=np.inf, format="csr")
+W = weft.from_coords(
+    coords, values, shape=(n * n, n * n), fill_value=np.inf, format="csr"
+)
 print(repr(W))
 
 # %%

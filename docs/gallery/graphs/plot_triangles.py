@@ -51,7 +51,10 @@ degree = np.asarray(A.sum(axis=1))
 pairs = degree * (degree - 1) / 2
 clustering = np.divide(triangles, pairs, out=np.zeros(len(pairs)), where=pairs > 0)
 assert np.isclose(triangles.sum(), 3 * count)
-print(f"mean clustering coefficient of vertices with two edges or more: {clustering[pairs > 0].mean():.3f}")
+print(
+    "mean clustering coefficient of vertices with two edges or more: "
+    f"{clustering[pairs > 0].mean():.3f}"
+)
 
 # %%
 # How weft computes it
@@ -65,12 +68,28 @@ print(weft.explain("ij,jk,ik->i", A, A, A))
 # Contacts of people with few contacts know each other. Contacts of those with many rarely do.
 fig, ax = plt.subplots(figsize=(7, 4.5))
 shown = pairs > 0
-image = ax.hexbin(degree[shown], clustering[shown], xscale="log", bins="log", gridsize=35, cmap="magma_r")
+image = ax.hexbin(
+    degree[shown],
+    clustering[shown],
+    xscale="log",
+    bins="log",
+    gridsize=35,
+    cmap="magma_r",
+)
 edges = np.unique(np.geomspace(2, degree.max() + 1, 15).round())
 groups = np.digitize(degree, edges)
-means = [clustering[groups == g].mean() if np.any(groups == g) else np.nan for g in range(1, len(edges))]
-ax.plot(np.sqrt(edges[:-1] * edges[1:]), means, "o-", color="tab:cyan", label="mean")
-ax.set(xlabel="contacts", ylabel="share of pairs of contacts who know each other", title="clustering of each person")
+means = [
+    clustering[groups == g].mean() if np.any(groups == g) else np.nan
+    for g in range(1, len(edges))
+]
+ax.plot(
+    np.sqrt(edges[:-1] * edges[1:]), means, "o-", color="tab:cyan", label="mean"
+)
+ax.set(
+    xlabel="contacts",
+    ylabel="share of pairs of contacts who know each other",
+    title="clustering of each person",
+)
 ax.legend()
 fig.colorbar(image, label="people")
 fig.tight_layout()

@@ -22,14 +22,20 @@ import weft
 texts = {}
 for name in sorted(vars(np)):
     function = getattr(np, name)
-    if callable(function) and not inspect.isclass(function) and len(function.__doc__ or "") > 400:
+    if (
+        callable(function)
+        and not inspect.isclass(function)
+        and len(function.__doc__ or "") > 400
+    ):
         texts.setdefault(function.__doc__, name)
 names = list(texts.values())
 words = [re.findall(r"[a-z]{3,}", text.lower()) for text in texts]
 vocabulary = {word: j for j, word in enumerate(sorted(set().union(*words)))}
 i = np.repeat(np.arange(len(words)), [len(text) for text in words])
 j = np.array([vocabulary[word] for text in words for word in text])
-counts = weft.from_coords([i, j], np.ones(len(i)), shape=(len(names), len(vocabulary)), format="csr")
+counts = weft.from_coords(
+    [i, j], np.ones(len(i)), shape=(len(names), len(vocabulary)), format="csr"
+)
 print(repr(counts))
 
 # %%
@@ -64,7 +70,10 @@ assert np.allclose(S.todense(), (rows @ rows.T).toarray())
 S = S.todense()
 for name in ("cumsum", "hanning", "sin"):
     best = np.argsort(S[names.index(name)])[::-1][1:5]
-    print(f"{name:8}", ", ".join(f"{names[k]} {S[names.index(name), k]:.2f}" for k in best))
+    print(
+        f"{name:8}",
+        ", ".join(f"{names[k]} {S[names.index(name), k]:.2f}" for k in best),
+    )
 
 # %%
 # A map of the functions
@@ -85,7 +94,18 @@ fig.tight_layout()
 # Functions that are documented in similar words are near each other.
 fig, ax = plt.subplots(figsize=(6, 4.8))
 ax.scatter(x, y, s=8, color="lightgrey")
-for name in ("cos", "arctan", "cumsum", "nansum", "hanning", "logical_or", "isnan", "reshape", "argsort", "loadtxt"):
+for name in (
+    "cos",
+    "arctan",
+    "cumsum",
+    "nansum",
+    "hanning",
+    "logical_or",
+    "isnan",
+    "reshape",
+    "argsort",
+    "loadtxt",
+):
     ax.annotate(name, (x[names.index(name)], y[names.index(name)]), fontsize=8)
 ax.set(title="two singular vectors", xticks=[], yticks=[])
 fig.tight_layout()

@@ -35,14 +35,19 @@ print(repr(R), f"mean {mean:.2f}")
 error = "E(i,j) = R(i,j) - M(i,j)*U(i,k)*V(j,k)"
 rank = 6
 rng = np.random.default_rng(1)
-U, V = 0.1 * rng.standard_normal((R.shape[0], rank)), 0.1 * rng.standard_normal((R.shape[1], rank))
+U, V = (
+    0.1 * rng.standard_normal((R.shape[0], rank)),
+    0.1 * rng.standard_normal((R.shape[1], rank)),
+)
 E = weft.evaluate(error, R=R, M=M, U=U, V=V)
 print(repr(E))
 print(weft.explain(error, R=R, M=M, U=U, V=V))
 
 # %%
 # SciPy needs the whole product, 1.6 million elements, or a loop over the features.
-assert np.allclose(E.todense(), (weft.to_scipy(R) - weft.to_scipy(M).multiply(U @ V.T)).toarray())
+assert np.allclose(
+    E.todense(), (weft.to_scipy(R) - weft.to_scipy(M).multiply(U @ V.T)).toarray()
+)
 
 # %%
 # Gradient descent
@@ -55,12 +60,20 @@ curves = []
 for _ in range(150):
     E = weft.evaluate(error, R=R, M=M, U=U, V=V)
     predicted = np.clip(mean + np.einsum("ek,ek->e", U[U_test], V[V_test]), 1, 5)
-    curves.append([np.sqrt(np.mean(E.data**2)), np.sqrt(np.mean((predicted - T.data[test]) ** 2))])
+    curves.append(
+        [
+            np.sqrt(np.mean(E.data**2)),
+            np.sqrt(np.mean((predicted - T.data[test]) ** 2)),
+        ]
+    )
     steps_U = 0.9 * steps_U + 0.001 * (E @ V - 3 * U)
     steps_V = 0.9 * steps_V + 0.001 * (E.T @ U - 3 * V)
     U, V = U + steps_U, V + steps_V
 curves = np.array(curves)
-print(f"root mean square error of the ratings put aside: {curves[0, 1]:.3f} at first, {curves[-1, 1]:.3f} at the end")
+print(
+    "root mean square error of the ratings put aside: "
+    f"{curves[0, 1]:.3f} at first, {curves[-1, 1]:.3f} at the end"
+)
 assert curves[-1, 1] < 0.96 * curves[0, 1]
 
 # %%
@@ -79,6 +92,10 @@ fig.tight_layout()
 # The predicted stars for each rating that was put aside; the lines in the middle are medians.
 fig, ax = plt.subplots(figsize=(6, 4.2))
 predicted = np.clip(mean + np.einsum("ek,ek->e", U[U_test], V[V_test]), 1, 5)
-ax.violinplot([predicted[T.data[test] == star] for star in range(1, 6)], positions=range(1, 6), showmedians=True)
+ax.violinplot(
+    [predicted[T.data[test] == star] for star in range(1, 6)],
+    positions=range(1, 6),
+    showmedians=True,
+)
 ax.set(xlabel="rating put aside", ylabel="prediction", title="predicted stars")
 fig.tight_layout()

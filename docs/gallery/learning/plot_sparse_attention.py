@@ -72,5 +72,7 @@ fig, ax = plt.subplots(figsize=(6, 3.6))
 row = 60
 stored = E[row].coords[0]
 ax.vlines(stored, 0, weights[row, stored], color="tab:blue")
-ax.set(xlabel="place", ylabel="weight", xlim=(-2, 128), title=f"weights of place {row}")
+ax.set(
+    xlabel="place", ylabel="weight", xlim=(-2, 128), title=f"weights of place {row}"
+)
 fig.tight_layout()

@@ -18,10 +18,14 @@ import numpy as np
 import weft
 from example_data import tensor
 
-events = weft.einsum("ikjd->ikd", tensor("tkg_ICEWS14", (7000, 230, 7000, 365), 90_000))
+events = weft.einsum(
+    "ikjd->ikd", tensor("tkg_ICEWS14", (7000, 230, 7000, 365), 90_000)
+)
 active = np.sort(np.argsort(events.sum(axis=(1, 2)).todense())[-60:])
 i, k, d = (chosen := events[active]).coords
-counts = weft.from_coords([i, k, d // 7], chosen.data, shape=(60, events.shape[1], 53), format="csf")
+counts = weft.from_coords(
+    [i, k, d // 7], chosen.data, shape=(60, events.shape[1], 53), format="csf"
+)
 X = weft.log1p(counts)
 print(repr(X), f"{X.nbytes / 1e3:.0f} kB")
 
@@ -44,7 +48,12 @@ print(weft.explain(mttkrp[0], copies[0], factors[1], factors[2], format="dense")
 i, k, w = X.coords
 expected = np.zeros((X.shape[0], rank))
 np.add.at(expected, i, factors[1][k] * factors[2][w] * X.data[:, None])
-assert np.allclose(weft.einsum(mttkrp[0], copies[0], factors[1], factors[2], format="dense", optimize=False), expected)
+assert np.allclose(
+    weft.einsum(
+        mttkrp[0], copies[0], factors[1], factors[2], format="dense", optimize=False
+    ),
+    expected,
+)
 
 # %%
 # Alternating steps
@@ -56,12 +65,19 @@ explained = []
 for _ in range(100):
     for axis in range(3):
         others = [factors[a] for a in range(3) if a != axis]
-        wanted = weft.einsum(mttkrp[axis], copies[axis], *others, format="dense", optimize=False)
+        wanted = weft.einsum(
+            mttkrp[axis], copies[axis], *others, format="dense", optimize=False
+        )
         gram = (others[0].T @ others[0]) * (others[1].T @ others[1])
         factors[axis] *= wanted / np.maximum(factors[axis] @ gram, 1e-12)
     model = ((factors[2].T @ factors[2]) * gram).sum()
-    explained.append(1 - (square - 2 * (wanted * factors[2]).sum() + model) / square)
-print(f"share of the squares explained: {explained[0]:.2f} after one sweep, {explained[-1]:.2f} after {len(explained)}")
+    explained.append(
+        1 - (square - 2 * (wanted * factors[2]).sum() + model) / square
+    )
+print(
+    f"share of the squares explained: {explained[0]:.2f} after one sweep, "
+    f"{explained[-1]:.2f} after {len(explained)}"
+)
 assert explained[-1] > explained[0]
 
 # %%
@@ -75,7 +91,13 @@ for factor in factors[:2]:
 fig, ax = plt.subplots(figsize=(6, 4.4))
 frequent = np.sort(np.argsort(factors[1].max(axis=1))[-30:])
 image = ax.imshow(factors[1][frequent].T, cmap="magma_r", aspect="auto")
-ax.set(xlabel="kind of event", ylabel="part", xticks=range(0, 30, 3), xticklabels=frequent[::3], title="what")
+ax.set(
+    xlabel="kind of event",
+    ylabel="part",
+    xticks=range(0, 30, 3),
+    xticklabels=frequent[::3],
+    title="what",
+)
 fig.colorbar(image)
 fig.tight_layout()
 

@@ -21,7 +21,12 @@ events = tensor("tkg_ICEWS14", (7000, 230, 7000, 365), 90_000)
 sources = np.sort(np.argsort(events.sum(axis=(1, 2, 3)).todense())[-80:])
 targets = np.sort(np.argsort(events.sum(axis=(0, 1, 3)).todense())[-80:])
 i, k, j, d = (chosen := events[sources][:, :, targets]).coords
-counts = weft.from_coords([i, k, j, d // 7], chosen.data, shape=(80, events.shape[1], 80, 53), format="csf")
+counts = weft.from_coords(
+    [i, k, j, d // 7],
+    chosen.data,
+    shape=(80, events.shape[1], 80, 53),
+    format="csf",
+)
 X = weft.log1p(counts)
 print(repr(X))
 
@@ -35,7 +40,9 @@ print(repr(X))
 letters, small = "ikjw", "pqrs"
 ranks = (5, 5, 5, 3)
 rng = np.random.default_rng(0)
-factors = [np.linalg.qr(rng.random((n, r)))[0] for n, r in zip(X.shape, ranks, strict=True)]
+factors = [
+    np.linalg.qr(rng.random((n, r)))[0] for n, r in zip(X.shape, ranks, strict=True)
+]
 
 
 def product(axis):
@@ -68,12 +75,15 @@ captured = []
 for _ in range(6):
     for axis in range(4):
         P = weft.einsum(*product(axis), format="dense", optimize=False)
-        factors[axis] = np.linalg.svd(P.reshape(X.shape[axis], -1), full_matrices=False)[0][:, : ranks[axis]]
+        factors[axis] = np.linalg.svd(
+            P.reshape(X.shape[axis], -1), full_matrices=False
+        )[0][:, : ranks[axis]]
     core = np.einsum("wpqr,ws->pqrs", P, factors[3])
     captured.append(np.linalg.norm(core) / norm)
 print("part of the norm that is captured:", np.round(captured, 3))
 print(
-    f"{X.nnz} numbers with coordinates in the tensor, {core.size + sum(f.size for f in factors)} in the decomposition"
+    f"{X.nnz} numbers with coordinates in the tensor, "
+    f"{core.size + sum(f.size for f in factors)} in the decomposition"
 )
 assert captured[-1] >= captured[0]
 
@@ -82,7 +92,11 @@ assert captured[-1] >= captured[0]
 # --------
 fig, ax = plt.subplots(figsize=(5.4, 4.6))
 image = ax.imshow(np.linalg.norm(core, axis=(1, 3)), cmap="magma_r")
-ax.set(xlabel="direction of targets", ylabel="direction of sources", title="size of the core")
+ax.set(
+    xlabel="direction of targets",
+    ylabel="direction of sources",
+    title="size of the core",
+)
 fig.colorbar(image, shrink=0.8)
 fig.tight_layout()
 
@@ -92,7 +106,10 @@ fig.tight_layout()
 # The first direction is the mean activity; the others are changes of it.
 fig, ax = plt.subplots(figsize=(7, 4))
 for s in range(ranks[3]):
-    ax.plot(factors[3][:52, s] * np.sign(factors[3][:, s].sum()), label=f"direction {s + 1}")
+    ax.plot(
+        factors[3][:52, s] * np.sign(factors[3][:, s].sum()),
+        label=f"direction {s + 1}",
+    )
 ax.set(xlabel="week", ylabel="weight", title="directions of weeks")
 ax.legend()
 fig.tight_layout()

@@ -207,10 +207,15 @@ def einsum(
 ) -> Any:
     """Compute an Einstein summation, with NumPy's grammar.
 
+    Several operands are multiplied in one loop nest where that is cheaper, at the stored entries of sparse ones:
+    ``einsum("ij,ik,jk->ij", A, U, V)`` is ``A * (U @ V.T)`` without that product (SDDMM), and
+    ``einsum("ijk,jr,kr->ir", T, B, C)`` is the step of a CP decomposition (MTTKRP).
+
     Parameters
     ----------
     *operands : str and array_like
-        Subscripts and operands, as in ``"ij,jk->ik", A, B`` or ``A, [0, 1], B, [1, 2], [0, 2]``.
+        The subscripts, and an operand for each group of them, as in ``"ij,jk->ik", A, B``. NumPy's other form,
+        ``A, [0, 1], B, [1, 2], [0, 2]``, is taken, too.
     out : ndarray or SparseTensor, optional
         The array or tensor to write the result into; a tensor keeps its format and dtype.
     dtype : dtype, optional
@@ -246,8 +251,23 @@ def einsum(
 
     Examples
     --------
+    The product of two dense matrices, at the 1,000 places that a sparse one stores:
+
     >>> import numpy as np
     >>> import weft
+    >>> A = weft.random((10_000, 10_000), nnz=1000, format="csr", rng=0)
+    >>> U, V = np.random.default_rng(0).random((2, 10_000, 16))
+    >>> weft.einsum("ij,ik,jk->ij", A, U, V)
+    <SparseTensor: shape=(10000, 10000), dtype=float64, format=csr, nnz=1000, fill_value=0>
+
+    A tensor with three axes times two matrices:
+
+    >>> T = weft.random((100, 200, 300), nnz=5000, format="csf", rng=0)
+    >>> weft.einsum("ijk,jr,kr->ir", T, U[:200], V[:300]).shape
+    (100, 16)
+
+    Sums over one index, over the diagonal, and another reduction:
+
     >>> A = weft.asarray(np.array([[1.0, 0.0], [2.0, 3.0]]), format="csr")
     >>> weft.einsum("ij,j", A, np.array([1.0, 10.0]))
     array([ 1., 32.])
