@@ -124,6 +124,7 @@ def _same_everywhere(output: str) -> list[str]:
 _NEED_PACKAGES = {
     "tests/interop/estimators.py": "sklearn",
     "src/weft/dask": "dask",
+    "src/weft/interop/arrow_tables.py": "pyarrow",
     "tests/distribution": "distributed",
 }
 collect_ignore = [path for path, package in _NEED_PACKAGES.items() if importlib.util.find_spec(package) is None]

@@ -41,8 +41,9 @@ CIRCLES = {frozenset({"formats/catalogue", "formats/format"})}  # a format's nam
 
 LIMITS = {"C901": ("mccabe", "max-complexity", 15), "PLR0915": ("pylint", "max-statements", 60)}
 LATE = {  # what functions may import: packages that not everyone has, and what would slow the first import or kernel
-    "cffi", "dask", "difflib", "flask", "jinja2", "logging", "markupsafe", "matplotlib", "opt_einsum",
-    "resource", "scipy", "sparse", "subprocess", "tempfile", "threadpoolctl", "tqdm", "webbrowser", "werkzeug",
+    "cffi", "dask", "difflib", "flask", "h5py", "jinja2", "logging", "markupsafe", "matplotlib", "opt_einsum",
+    "pyarrow", "resource", "scipy", "sparse", "subprocess", "tempfile", "threadpoolctl", "tqdm", "webbrowser",
+    "werkzeug", "zarr",
 }  # fmt: skip
 DOORS = {"__init__.py", "execution/__init__.py", "formats/format.py", "tensor/lazy.py"}  # where weft itself comes late
 TEXT = {".c", ".cff", ".cfg", ".h", ".json", ".md", ".py", ".rst", ".toml", ".txt", ".yaml", ".yml"}

@@ -38,7 +38,7 @@ def test_misspelt_arguments(call, wrong, meant):
 def test_arguments_that_nothing_is_like():
     with pytest.raises(TypeError, match=r"unexpected keyword argument 'zzz'$"):
         weft.random((3, 3), zzz=1)
-    with pytest.raises(TypeError, match=r"shape, dtype, start and progress are for \.tns files"):
+    with pytest.raises(TypeError, match=r"shape is for \.tns and \.parquet files, not for 'a\.mtx'"):
         weft.load("a.mtx", shape=(2, 2))
 
 

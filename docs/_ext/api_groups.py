@@ -497,12 +497,14 @@ PAGES: tuple[Page, ...] = (
     Page(
         "io",
         "Input and output",
-        "Matrix Market, FROSTT and npz files",
+        "files: npz, Matrix Market, FROSTT, HDF5, Zarr, binsparse and parquet",
         (
-            Group("By the end of the file's name", "load save"),
+            Group("By the end of the file's name", "load save open"),
+            Group("Open files", "TensorFile TensorFile.load TensorFile.cuts TensorFile.nnz TensorFile.ndim"),
             Group("Matrix Market", "read_mtx write_mtx"),
             Group("FROSTT", "read_tns write_tns"),
             Group("NumPy", "load_npz save_npz"),
+            Group("Tables", "from_table to_table"),
         ),
         "[Files](../../how_to/io.md) shows them at work.",
     ),

@@ -19,6 +19,8 @@ from .formats import Singleton as Singleton
 from .formats import formats as formats
 from .formats import register_format as register_format
 from .interop import to_scipy as to_scipy
+from .interop.arrow_tables import from_table as from_table
+from .interop.arrow_tables import to_table as to_table
 from .interop.peer_classes import COO as COO
 from .interop.peer_classes import DOK as DOK
 from .interop.peer_classes import GCXS as GCXS
@@ -48,8 +50,10 @@ from .interop.scipy_builders import kronsum as kronsum
 from .interop.scipy_builders import rand as rand
 from .interop.scipy_builders import random_array as random_array
 from .interop.scipy_builders import spdiags as spdiags
+from .io import TensorFile as TensorFile
 from .io import load as load
 from .io import load_npz as load_npz
+from .io import open as open
 from .io import read_mtx as read_mtx
 from .io import read_tns as read_tns
 from .io import save as save

@@ -36,7 +36,7 @@ commands:
   weft cache info|clear  describe the kernels that are shipped and compiled, or empty the directory of the latter
   weft warm [FILE]       compile what WEFT_RECORD=FILE noted, or the kernels of ordinary expressions, beforehand
   weft playground        serve a page that shows each stage of the compiler while you type an expression
-  weft info FILE         describe the tensor in a file (.mtx, .tns, .npz)
+  weft info FILE         describe the tensor in a file (.mtx, .tns, .npz, .h5ad, ...)
   weft convert IN OUT    write it to another file; --format F stores it in another format
   weft convert --from F --to G
                          print the steps that convert a tensor from one format to another; --print for the C

@@ -73,7 +73,8 @@ FUNCTIONS = {
     "numpy_api.assign_functions": "copyto fill_diagonal place put put_along_axis putmask",
     "interop": "to_scipy",
     "versions": "show_versions",
-    "io": "load load_npz read_mtx read_tns save save_npz write_mtx write_tns",
+    "interop.arrow_tables": "from_table to_table",
+    "io": "TensorFile load load_npz open read_mtx read_tns save save_npz write_mtx write_tns",
 }
 """Functions of ``weft``: those of the array API and NumPy, and those for files, by their modules."""
 

@@ -46,6 +46,7 @@ def public():
         "formats": ({*levels.__all__} - set(dir(weft))) | {*INTERFACES},
         "config.Config": {name for name in members(Config) if callable(getattr(Config, name))},
         KERNEL: members(CompiledKernel),
+        "TensorFile": members(weft.TensorFile),
     }
     return found | {f"{owner}.{name}" for owner, names in owned.items() for name in names} | {KERNEL}
 

@@ -46,7 +46,7 @@ class Table:
         ),
         (Backed, r"Backed is not in memory; read it, weft.asarray\(x.to_memory\(\)\)",
          lambda x: weft.asarray(x.to_memory()), S.toarray()),
-        (Table, r"Table is a table; .*weft.asarray\(table.to_pandas\(\)\)",
+        (Table, r"Table is a table; .*weft\.from_table\(x\) takes it",
          lambda x: weft.asarray(x.to_pandas()), [[1, 0], [0, 2]]),
         (lambda: nx.path_graph(3), r"Graph is a graph; .*weft.asarray\(networkx.to_scipy_sparse_array\(graph\)\)",
          lambda x: weft.asarray(nx.to_scipy_sparse_array(x)), [[0, 1, 0], [1, 0, 1], [0, 1, 0]]),

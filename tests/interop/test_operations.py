@@ -87,7 +87,7 @@ def estimators() -> dict[str, dict[str, str]]:
 
 @pytest.fixture(scope="module")
 def rows() -> list[tuple[str, str, str, str]]:
-    for package in ("networkx", "pandas", "sklearn", "sparse"):
+    for package in ("networkx", "pandas", "pyarrow", "sklearn", "sparse"):  # pandas does otherwise without pyarrow
         pytest.importorskip(package)
     from operations import outcomes
 

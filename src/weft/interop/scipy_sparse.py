@@ -30,7 +30,7 @@ from .arrays import (
 if TYPE_CHECKING:
     from scipy.sparse import sparray, spmatrix
 
-__all__ = ["as_matrix", "from_scipy", "to_scipy"]
+__all__ = ["as_matrix", "from_compressed", "from_scipy", "to_scipy"]
 
 _ORDERS = {"csr": (0, 1), "csc": (1, 0)}
 
@@ -57,7 +57,7 @@ def from_scipy(obj: Any) -> Storage | None:
     if kind == "coo":
         return _from_coo(obj, shape)
     if kind in _ORDERS and len(shape) == 2:
-        return _from_compressed(obj, shape, _ORDERS[kind])
+        return from_compressed(obj, shape, _ORDERS[kind])
     if kind == "dia":
         return _from_diagonals(obj, shape)
     if kind == "bsr":
@@ -120,7 +120,23 @@ def _block_size(format: Format, shape: tuple[int, ...]) -> tuple[int, ...] | Non
     return options["blocksize"]  # type: ignore[no-any-return]
 
 
-def _from_compressed(obj: Any, shape: tuple[int, ...], modes: tuple[int, ...]) -> Storage:
+def from_compressed(obj: Any, shape: tuple[int, ...], modes: tuple[int, ...]) -> Storage:
+    """Return the matrix in csr or csc with the arrays ``indptr``, ``indices`` and ``data`` of an object.
+
+    Parameters
+    ----------
+    obj : object
+        The object.
+    shape : tuple of int
+        The shape of the matrix.
+    modes : tuple of int
+        The axis that is compressed, and the axis of the indices.
+
+    Raises
+    ------
+    StorageError, DTypeError
+        When the arrays are not those of a matrix of its shape; the message names the attribute.
+    """
     pos, crd, vals = index_attribute(obj, "indptr"), index_attribute(obj, "indices"), value_attribute(obj)
     rows, columns = shape[modes[0]], shape[modes[1]]
     count = len(crd)

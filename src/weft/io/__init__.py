@@ -1,8 +1,11 @@
-"""Files of tensors: Matrix Market, FROSTT ``.tns`` and npz."""
+"""Files of tensors: Matrix Market, FROSTT ``.tns``, npz, groups of HDF5 and Zarr, and parquet."""
 
-from .files import load, save
+from .files import load, open, save
 from .frostt import read_tns, write_tns
 from .matrix_market import read_mtx, write_mtx
 from .npz import load_npz, save_npz
+from .tensor_files import TensorFile
 
-__all__ = ["load", "load_npz", "read_mtx", "read_tns", "save", "save_npz", "write_mtx", "write_tns"]
+__all__ = [
+    "TensorFile", "load", "load_npz", "open", "read_mtx", "read_tns", "save", "save_npz", "write_mtx", "write_tns",
+]  # fmt: skip

@@ -21,7 +21,7 @@ from ..tensor.construction import as_shape
 from ..tracebacks import ends_at_caller
 from .streams import PathOrStream, reading, writing
 
-__all__ = ["read_tns", "write_tns"]
+__all__ = ["blocks", "entries", "read_tns", "require_start", "write_tns"]
 
 Array: TypeAlias = np.ndarray[Any, Any]
 
@@ -87,9 +87,9 @@ def read_tns(
     """
     size = None if shape is None else as_shape(shape)
     wanted = value_dtype(np.float64 if dtype is None else dtype)
-    _require_start(start)
+    require_start(start)
     with reading(source) as stream:
-        found = [*_entries(stream, size, wanted, start, progress)]
+        found = [part[:2] for part in entries(stream, size, wanted, start, progress=progress)]
     if found:
         coords, values = (np.concatenate(parts) for parts in zip(*found, strict=True))
     elif size is None:
@@ -99,49 +99,91 @@ def read_tns(
     return from_coords(list(coords.T.copy() - start), values, size, format=format)
 
 
-def _require_start(start: int) -> None:
+def require_start(start: int) -> None:
+    """Raise ``ValueError`` for another first coordinate than 0 and 1."""
     if start not in (0, 1):
         raise ValueError(f"coordinates in a file count from 0 or 1: start={start!r}")
 
 
-def _entries(
-    stream: IO[bytes], shape: tuple[int, ...] | None, dtype: np.dtype[Any], start: int, progress: bool | None
-) -> Iterator[tuple[Array, Array]]:
-    """Yield the coordinates and the values of each block of lines."""
+def entries(
+    stream: IO[bytes],
+    shape: tuple[int, ...] | None,
+    dtype: np.dtype[Any],
+    start: int,
+    *,
+    progress: bool | None = False,
+    size: int | None = None,
+    line: int = 1,
+) -> Iterator[tuple[Array, Array, tuple[int, int, int]]]:
+    """Yield the coordinates and the values of each block of lines, and where it is.
+
+    Parameters
+    ----------
+    stream : binary stream
+        The lines.
+    shape : tuple of int, optional
+        The shape of the tensor.
+    dtype : dtype
+        The dtype of the values.
+    start : int
+        The first coordinate of each axis.
+    progress : bool, optional
+        The parameter of :func:`read_tns`.
+    size : int, optional
+        The number of characters of a block.
+    line : int, optional
+        The number of the first line.
+
+    Yields
+    ------
+    tuple of (ndarray, ndarray, tuple)
+        Coordinates, values, and the offset, the length and the number of the first line of the block.
+    """
     table = None
-    for text, line in _blocks(stream, progress):
+    for text, number, offset in blocks(stream, progress, size):
+        first = number + line - 1
         if b"\0" in text:
-            line += text[: text.index(b"\0")].count(b"\n")
-            raise FileFormatError(f"line {line} holds a NUL byte, which text does not")
+            first += text[: text.index(b"\0")].count(b"\n")
+            raise FileFormatError(f"line {first} holds a NUL byte, which text does not")
         if table is None:  # all lines so far were comments
-            table = _table(text, line, shape, dtype, start)
+            table = _table(text, first, shape, dtype, start)
         if table is not None:
-            yield table.parsed(text, line)
+            yield *table.parsed(text, first), (offset, len(text), first)
 
 
-def _blocks(stream: IO[bytes], progress: bool | None) -> Iterator[tuple[bytes, int]]:
-    """Yield blocks of whole lines, each with the number of its first line."""
-    bar, line, rest = None, 1, b""
+def blocks(stream: IO[bytes], progress: bool | None, size: int | None = None) -> Iterator[tuple[bytes, int, int]]:
+    """Yield blocks of whole lines, each with the number of its first line and its offset in the stream.
+
+    Parameters
+    ----------
+    stream : binary stream
+        The lines.
+    progress : bool or None
+        The parameter of :func:`read_tns`.
+    size : int, optional
+        The number of characters of a block.
+    """
+    size = _BLOCK if size is None else size
+    bar, line, rest, offset = None, 1, b"", 0
     try:
-        while block := stream.read(_BLOCK):
+        while block := stream.read(size):
             # A full block means that the file is long enough for a progress bar.
-            if bar is None and (progress or (progress is None and len(block) == _BLOCK)):
+            if bar is None and (progress or (progress is None and len(block) == size)):
                 bar = _bar()
             if bar is not None:
                 bar.update(len(block))
+            if not offset and (rest + block).startswith(codecs.BOM_UTF8):
+                rest, block, offset = b"", (rest + block).removeprefix(codecs.BOM_UTF8), len(codecs.BOM_UTF8)
             # The part after the last line break is kept for the next block.
             text, newline, rest = (rest + block).rpartition(b"\n")
-            if line == 1:
-                text = text.removeprefix(codecs.BOM_UTF8)
             if newline:
-                yield text, line
+                yield text, line, offset
                 line += text.count(b"\n") + 1
-            if len(rest) > _BLOCK:
-                raise FileFormatError(f"line {line} has more than {_BLOCK:,} characters")
-        if line == 1:
-            rest = rest.removeprefix(codecs.BOM_UTF8)
+                offset += len(text) + 1
+            if len(rest) > size:
+                raise FileFormatError(f"line {line} has more than {size:,} characters")
         if rest.strip():
-            yield rest, line
+            yield rest, line, offset
     finally:
         if bar is not None:
             bar.close()
@@ -356,7 +398,7 @@ def write_tns(target: PathOrStream, A: SparseTensor, *, start: int = 1) -> None:
     2 1 2
     """
     A = asarray(A)
-    _require_start(start)
+    require_start(start)
     if A.ndim == 0 or (A.fill_value != 0 and not A.layout.is_dense):
         raise FileFormatError(
             f"a .tns file has at least one axis and no fill value; this tensor has shape {A.shape} and fill value "

@@ -18,11 +18,11 @@ from ..tensor import SparseTensor, asarray
 from ..tracebacks import ends_at_caller
 from .streams import PathOrStream, reading, writing
 
-__all__ = ["read_mtx", "write_mtx"]
+__all__ = ["DTYPES", "header", "is_array", "parsed", "read_mtx", "sizes", "write_mtx"]
 
 _LONGEST = 1 << 20  # bytes of a line of the header
 _BANNER = re.compile(rb"\s*%{1,2}MatrixMarket\s+(\S*)(.*)", re.IGNORECASE | re.DOTALL)
-_DTYPES = {"integer": "int64", "unsigned-integer": "uint64", "complex": "complex128"}
+DTYPES = {"integer": "int64", "unsigned-integer": "uint64", "complex": "complex128"}
 _COORDINATE = re.compile(rb"^[ \t]*[^\s%]\S*", re.MULTILINE)  # the first word of each line that is no comment
 
 
@@ -61,19 +61,37 @@ def read_mtx(source: PathOrStream, *, format: FormatLike | None = None) -> Spars
     array([[0., 1.],
            [2., 0.]])
     """
+    with reading(source) as stream:
+        lead = header(stream)
+        found = _without_elements(lead.text)
+        if found is None:
+            found = parsed(lead, stream)
+    return asarray(asarray(found)[:, 0] if lead.is_vector else found, format=format)
+
+
+def parsed(lead: _Header, stream: IO[bytes]) -> Any:
+    """Return SciPy's array of a header and of what follows it in a stream.
+
+    Parameters
+    ----------
+    lead : _Header
+        The header.
+    stream : binary stream
+        The stream.
+
+    Raises
+    ------
+    FileFormatError
+        When SciPy does not read it; the message has its reason.
+    """
     import scipy.io
 
-    with reading(source) as stream:
-        header = _header(stream)
-        found = _without_elements(header.text)
-        try:
-            if found is None:
-                found = scipy.io.mmread(_Joined(header, stream), spmatrix=False)
-        except (ValueError, OverflowError, EOFError, OSError) as error:
-            raise _unreadable(error) from None
-        except MemoryError:
-            raise memory.exhausted("what the header of the Matrix Market file says") from None
-    return asarray(asarray(found)[:, 0] if header.is_vector else found, format=format)
+    try:
+        return scipy.io.mmread(_Joined(lead, stream), spmatrix=False)
+    except (ValueError, OverflowError, EOFError, OSError) as error:
+        raise _unreadable(error) from None
+    except MemoryError:
+        raise memory.exhausted("what the header of the Matrix Market file says") from None
 
 
 @record
@@ -93,6 +111,11 @@ class _Header:
     text: bytes
     is_vector: bool
     is_listed: bool
+
+    def resized(self, sizes: str) -> _Header:
+        """Return the header with other sizes."""
+        lines = self.text.rstrip(b"\n").split(b"\n")
+        return _Header(b"\n".join([*lines[:-1], sizes.encode(), b""]), self.is_vector, self.is_listed)
 
 
 class _Joined:
@@ -119,8 +142,19 @@ class _Appended:
         self.write = stream.write
 
 
-def _header(stream: IO[bytes]) -> _Header:
-    """Read the header of a file; raise an error for a file of another kind."""
+def header(stream: IO[bytes]) -> _Header:
+    """Read the header of a file.
+
+    Parameters
+    ----------
+    stream : binary stream
+        The file, from its beginning.
+
+    Raises
+    ------
+    FileFormatError
+        For a file of another kind.
+    """
     line = stream.readline(_LONGEST).removeprefix(codecs.BOM_UTF8)
     lines = [b""]
     while line.isspace():
@@ -155,12 +189,7 @@ def _without_elements(head: bytes) -> np.ndarray[Any, Any] | None:
 
     Raises an error for a matrix that does not fit in memory, and for a header that SciPy does not read.
     """
-    import scipy.io
-
-    try:
-        rows, columns, entries, kind, field, symmetry = scipy.io.mminfo(BytesIO(head))
-    except (ValueError, OverflowError) as error:
-        raise _unreadable(error) from None
+    rows, columns, entries, kind, field, symmetry = _info(head)
     # An entry has a value and two coordinates, and symmetric matrices are stored with both halves.
     each = 16 if field == "complex" else 8
     if kind == "coordinate":
@@ -168,7 +197,40 @@ def _without_elements(head: bytes) -> np.ndarray[Any, Any] | None:
     what = f"the {rows} x {columns} {kind} matrix of {entries} entries that the Matrix Market header speaks of"
     memory.require(entries * each, what)
     # SciPy's reader divides by the number of rows of an array.
-    return None if kind == "coordinate" or (rows and columns) else np.empty((rows, columns), _DTYPES.get(field))
+    return None if kind == "coordinate" or (rows and columns) else np.empty((rows, columns), DTYPES.get(field))
+
+
+def _info(head: bytes) -> tuple[int, int, int, str, str, str]:
+    import scipy.io
+
+    try:
+        return scipy.io.mminfo(BytesIO(head))  # type: ignore[no-any-return]
+    except (ValueError, OverflowError) as error:
+        raise _unreadable(error) from None
+
+
+def is_array(path: str) -> bool:
+    """Return whether a file holds every element, rather than entries with coordinates.
+
+    Parameters
+    ----------
+    path : str
+        The file.
+    """
+    with reading(path) as stream:
+        return not header(stream).is_listed
+
+
+def sizes(lead: _Header) -> tuple[int, int, int, str]:
+    """Return the numbers of rows, columns and entries, and the kind of values, that a header says.
+
+    Parameters
+    ----------
+    lead : _Header
+        The header.
+    """
+    rows, columns, entries, _, field, _ = _info(lead.text)
+    return rows, columns, entries, field
 
 
 def _unreadable(reason: object) -> FileFormatError:

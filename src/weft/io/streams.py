@@ -90,6 +90,9 @@ def reading(source: PathOrStream) -> Iterator[IO[bytes]]:
     """
     if isinstance(source, str | os.PathLike):
         with opened(source) as raw, _unpacked(raw, raw.peek(_LONGEST), repr(os.fspath(source))) as stream:
+            compression = without_compression(os.fspath(source))[1]
+            if compression and not raw.peek(1):
+                raise FileFormatError(f"{os.fspath(source)!r} is empty, which is no {compression.name} file")
             yield stream
         return
     if isinstance(source, io.TextIOBase):

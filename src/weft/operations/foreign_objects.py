@@ -59,7 +59,7 @@ def why_no_array(obj: Any) -> str | None:
     if hasattr(obj, "to_memory"):
         return f"{kind} is not in memory; read it, weft.asarray(x.to_memory())"
     if hasattr(obj, "to_pandas") and hasattr(obj, "column_names"):
-        return f"{kind} is a table; take its columns as an array, weft.asarray(table.to_pandas())"
+        return f"{kind} is a table; with columns of coordinates and of values, weft.from_table(x) takes it"
     if isinstance(obj, Mapping):
         return f"{kind} is no array; with coordinates as keys, weft.from_coords(zip(*x), list(x.values())) takes it"
     if isinstance(obj, Set | Iterator) or (isinstance(obj, Iterable) and not hasattr(obj, "__getitem__")):
