@@ -168,6 +168,19 @@ def test_misspelt_commands(wrong, meant, capsys):
     assert "demo, cache, info, convert" in error
 
 
+def test_schedules(capsys):
+    product = ["C(i,k) = A(i,j)*B(j,k)", "-f", "A:csr", "--schedule"]
+    assert main([*product, "split(i, i0, i1, 8)", "--schedule", "parallelize(i0)", "--print", "concrete notation"]) == 0
+    assert "forall i0 parallel\n  forall i1" in capsys.readouterr().out
+    for text, message in (
+        ("tile(i)", "there is no command 'tile'"),
+        ("split(i, i0)", "split takes arguments such as"),
+        ("reorder(j, i)", "not directly nested"),
+    ):
+        assert main([*product, text]) == 2
+        assert message in capsys.readouterr().err
+
+
 def test_files_that_cannot_hold_a_tensor(tmp_path, capsys):
     weft.save(tmp_path / "t.tns", weft.from_coords([[1], [0], [2]], [1.0]))
     assert main(["convert", str(tmp_path / "t.tns"), str(tmp_path / "t.mtx")]) == 2

@@ -23,6 +23,7 @@ from .operations.operands import storage_of
 from .pass_names import PASSES
 from .playground import serve
 from .runtime import cache, warming
+from .scheduling.commands import parse_commands, scheduler
 from .shipping import warm
 from .tensor.compiled_kernel import CompiledKernel, stage_texts
 from .versions import installation
@@ -258,6 +259,10 @@ def _compile(argv: list[str]) -> int:
         help="print a stage or pass instead of the C, 'all' for every one, 'explain' for the short report, or 'passes' "
         "for the names of the passes; repeat it for several",
     )  # fmt: skip
+    parser.add_argument(
+        "--schedule", action="append", default=[], metavar="COMMANDS",
+        help='change the loops, e.g. "split(i, i0, i1, 32); parallelize(i0)"; there are reorder and precompute, too',
+    )  # fmt: skip
     parser.add_argument("-o", "--output", metavar="FILE", help="write the C to a file")
     parser.add_argument("--version", action="version", version=_version())
     if not argv:  # without arguments, the help is more useful than an error
@@ -268,7 +273,8 @@ def _compile(argv: list[str]) -> int:
     dtypes = {name: _dtype(text) for name, text in _pairs(options.dtype, "--dtype").items()}
     if taken := formats.keys() & {"dtypes", "schedule"}:
         raise UsageError(f"'{taken.pop()}' is an argument of weft.compile; give the tensor another name")
-    kernel = compile_kernel(options.expression, dtypes=dtypes, schedule=None, **formats)
+    schedule = scheduler(parse_commands("\n".join(options.schedule)))
+    kernel = compile_kernel(options.expression, dtypes=dtypes, schedule=schedule, **formats)
     # The C is printed only if neither a file nor a stage is asked for.
     if options.output:
         Path(options.output).write_text(kernel.source, encoding="utf-8")

@@ -85,6 +85,36 @@ def test_the_stages_follow_what_is_typed(page):
     names = page.execute_script("return [...document.querySelectorAll('select')].map(x => x.name)")
     assert names == ["format.A", "format.B", "format.C"]
     assert "weft_evaluate" in text_of(page, "text-c")
+    assert page.title == "C(i,j) = A(i,j) + B(j,i) · weft playground"
+    assert 'weft.compile("C(i,j) = A(i,j) + B(j,i)"' in text_of(page, "text-python")
+    assert text_of(page, "text-command").startswith('weft "C(i,j) = A(i,j) + B(j,i)"')
+
+
+def test_what_buttons_copy(page):
+    page.execute_cdp_cmd("Browser.grantPermissions", {"permissions": ["clipboardReadWrite", "clipboardSanitizedWrite"]})
+    for key in ("python", "command"):
+        page.find_element("css selector", f"header [data-copies=text-{key}]").click()
+        until(page, "document.querySelector('header').textContent.includes('Copied')")
+        copied = page.execute_async_script("navigator.clipboard.readText().then(arguments[0])")
+        assert copied == text_of(page, f"text-{key}")
+        until(page, "!document.querySelector('header').textContent.includes('Copied')")
+
+
+def test_the_field_grows_with_the_expression(page):
+    height = "document.getElementById('expression').clientHeight"
+    before = page.execute_script(f"return {height}")
+    assert before > 60
+    typed(page, "expression", "y(i) = " + " + ".join(f"A(i,j)*x(j)/{n}" for n in range(1, 18)))
+    assert page.execute_script(f"return {height}") > 2 * before
+    assert page.execute_script(f"return {height} >= document.getElementById('expression').scrollHeight - 1")
+
+
+@pytest.mark.parametrize(("width", "beside"), [(1280, True), (400, False)])
+def test_loops_stand_beside_the_c_where_there_is_room(page, width, beside):
+    page.set_window_size(width, 900)
+    one, other = (page.find_element("id", f"stage-{key}").rect for key in ("concrete-notation", "c"))
+    assert (one["y"] == other["y"]) == beside
+    assert other["x"] > one["x"] + one["width"] if beside else other["y"] > one["y"] + one["height"]
 
 
 def test_the_stages_follow_the_chosen_format(page):
@@ -151,7 +181,7 @@ def test_the_presets_open_by_keyboard(page):
 
     link = page.find_element("link text", PRESETS[-1].title)
     link.send_keys(Keys.ENTER)
-    until(page, f"document.title.startsWith({PRESETS[-1].title!r})")
+    until(page, f"document.title.includes({PRESETS[-1].title!r})")
     assert page.find_element("id", "schedule").get_property("value") == PRESETS[-1].state.schedule
     current = page.find_elements("css selector", "[aria-current]")
     assert [each.text for each in current] == [PRESETS[-1].title]

@@ -77,7 +77,7 @@ def test_the_first_page(client):
 def test_the_page_of_each_preset(client, preset):
     response = get(client, f"/?{preset.state.query}")
     Checker(response.text)
-    assert f"<title>{preset.title} · weft playground</title>" in response.text
+    assert f"<title>{preset.state.expression} · {preset.title} · weft playground</title>" in response.text
     shown = re.sub(r"<[^>]+>", "", response.text)
     for section in answer(preset.state).sections:
         assert section.text in unescape(shown)

@@ -1,6 +1,7 @@
 """From the fields of the page to the stages: presets, limits, errors with carets, and hostile input."""
 
 import re
+import shlex
 import subprocess
 from contextlib import suppress
 from urllib.parse import parse_qsl
@@ -9,9 +10,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from weft.__main__ import main
 from weft.errors import NotationError
 from weft.execution import Kernel
-from weft.playground.commands import parse_commands
 from weft.playground.highlight import highlighted
 from weft.playground.presets import PRESETS
 from weft.playground.stages import answer
@@ -26,6 +27,7 @@ from weft.playground.state import (
     state_of,
 )
 from weft.runtime import loader, toolchain
+from weft.scheduling.commands import parse_commands
 
 
 @pytest.mark.parametrize("preset", PRESETS, ids=lambda preset: preset.key)
@@ -33,7 +35,17 @@ def test_every_preset_has_all_stages(preset):
     found = answer(preset.state)
     assert found.trouble is None
     sections = {section.key: section for section in found.sections}
-    assert {"report", "index-notation", "concrete-notation", "schedule", "lattices", "ir", "c"} <= set(sections)
+    assert {
+        "report",
+        "python",
+        "command",
+        "index-notation",
+        "concrete-notation",
+        "schedule",
+        "lattices",
+        "ir",
+        "c",
+    } <= set(sections)
     assert all(section.text or section.drawings for section in found.sections)
     assert "compiled:" not in sections["report"].text
     # Support code is folded, and every function of the kernel is shown.
@@ -69,9 +81,53 @@ def test_steps_show_the_stages_of_each_kernel():
     names = "ABCDEFG"
     found = answer(State("R(i) = " + " + ".join(f"{n}(i)" for n in names), tuple((n, "s") for n in names)))
     sections = {section.key: section for section in found.sections}
-    assert sections["steps"].text
-    assert sections["ir"].text.startswith("kernel 1:\n")
-    assert "\n\nkernel 2:\n" in sections["ir"].text
+    assert "kernel 1: T1(i) = A(i) + B(i); in the same way T2" in sections["steps"].text
+    assert sections["ir"].text.startswith("kernel 1, T1(i) = A(i) + B(i); in the same way T2")
+    assert "\n\nkernel 2, R(i) = T5(i) + G(i):\n" in sections["ir"].text
+    assert sections["c"].text.startswith("/* kernel 1, T1(i) =")
+    assert "weft_tensor *restrict G" in sections["c"].text.replace("const ", "") or "G1" in sections["c"].text
+    assert "weft_tensor {" in sections["c"].more
+    assert "weft_tensor {" not in sections["c"].text
+
+
+HARD = {
+    "steps": State("R(i) = " + " + ".join(f"{n}(i)" for n in "ABCDEFG"), tuple((n, "s") for n in "ABCDEFG")),
+    "bool": State("C(i,j) = less(A(i,j), B(i,j))", (("A", "csr"), ("B", "csc"), ("C", "coo"))),
+    "names": State("lambda(i) = if(i,j)*text(j)", (("if", "ds:1,0"), ("text", "s"), ("lambda", "s"))),
+    "scalars": State("y = a*b", (("y", "dense"),)),
+    "many": State("A(i,j) = B(i,k,l)*C(k,j)*D(l,j)",
+                  (("B", "sss:2,0,1"), ("C", "mode_generic"), ("D", "dense_f"), ("A", "coo_aos"))),
+    "workspace": State("y(i) = A(i,j)*B(i,j)*x(j)", (("A", "csr"), ("B", "csr")),
+                       ".precompute('A(i,j)*B(i,j)', name='t2')"),
+    "python": State("C(i,k) = A(i,j)*B(j,k)", (("A", "csr"),), ".split('i', 'i0', \"i1\", 8).parallelize('i0')"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("state", [*(preset.state for preset in PRESETS), *HARD.values()], ids=lambda s: s.query[:60])
+def test_the_same_kernel_outside_the_page(state, capsys):
+    """As Python and as a command: what each prints is the C on the page."""
+    found = answer(state)
+    assert found.trouble is None
+    sections = {section.key: section for section in found.sections}
+    exec(sections["python"].text, {})
+    python = capsys.readouterr().out
+    program, *arguments = shlex.split(sections["command"].text)
+    assert program == "weft"
+    assert main(arguments) == 0
+    assert capsys.readouterr().out.strip() == python.strip()
+    shown = sections["c"]
+    if "steps" not in sections:
+        assert f"{shown.more}\n\n{shown.text}".split() == python.split()
+    for text in re.split(r"^/\* kernel .*\*/\n", shown.text, flags=re.MULTILINE):
+        assert text.strip() in python
+    assert max(map(len, sections["python"].text.splitlines())) < 110
+
+
+def test_tensors_called_like_arguments_of_compile():
+    found = answer(State("schedule(i) = dtypes(i)*text(i)", (("dtypes", "s"), ("schedule", "s"))))
+    sections = {section.key: section.text for section in found.sections}
+    assert sections["python"] == sections["command"]
+    assert sections["python"].startswith("# weft.compile has an argument dtypes: give the tensor dtypes another name")
 
 
 @pytest.mark.parametrize("preset", PRESETS, ids=lambda preset: preset.key)
@@ -138,7 +194,7 @@ def test_every_format_that_is_offered_generates(axes):
         ("parallelize(__import__('os'))", "takes arguments", "  parallelize(__import__('os'))\n  ^"),
         ("reorder()", "takes arguments", "  reorder()\n  ^"),
         ("reorder(i) + 1", "a command is expected here", "  reorder(i) + 1\n             ^"),
-        ("split(j, j0, j1, 4)." * 13, "at most 12 commands", None),
+        ("split(j, j0, j1, 4)." * 13, "the playground takes at most 12 commands", None),
         ("precompute(A(i,j)*, j)", "", None),
         ("precompute(, j)", "takes arguments", None),
         ("reorder(j, i)", "not directly nested", ""),

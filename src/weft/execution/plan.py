@@ -307,6 +307,7 @@ class SteppedPlan(Plan):
         for n, step in enumerate(steps.all):
             self._plans.append(self._planned(n, known))
             known[step.target.tensor] = self._plans[n].target
+        self._known = known
         last = self._plans[-1]
         self.kernel, self.target, self.run = last.kernel, last.target, self._run
         self.alternatives = tuple(
@@ -331,17 +332,14 @@ class SteppedPlan(Plan):
         """Return nothing: the operands of a step are not known before those ahead of it have run."""
         return ()
 
-    def _planned(self, n: int, types: Mapping[str, TensorType]) -> Plan:
-        """Return the plan of step ``n`` for operands and parts of these types."""
+    def _planned(self, n: int, types: Mapping[str, TensorType], rename: bool = True) -> Plan:
+        """Return the plan of step ``n`` for operands and parts of these types, by default under standard names."""
         step, asked = self.steps.all[n], self._asked
-        given = tuple(types[name] for name in self._reads[n])
+        named, given = anonymous(step) if rename else step, tuple(types[name] for name in self._reads[n])
         if n < len(self.steps.parts):
             made = _format_of_part(step, types, asked.variant.no_dense_levels)
-            return plan_for(anonymous(step), given, format=made, variant=asked.variant)
-        return plan_for(
-            anonymous(step), given,
-            format=asked.format, dtype=asked.dtype, prune=asked.prune, variant=asked.variant,
-        )  # fmt: skip
+            return plan_for(named, given, format=made, variant=asked.variant)
+        return plan_for(named, given, format=asked.format, dtype=asked.dtype, prune=asked.prune, variant=asked.variant)
 
     def _run(self, storages: Sequence[Storage], out: Storage | None = None) -> Storage:
         if (alternative := self.wanted(storages)) is not None:
@@ -371,18 +369,32 @@ class SteppedPlan(Plan):
 
     @property
     def kernels(self) -> Collection[Kernel]:
-        """The kernels of all steps, each once."""
-        return dict.fromkeys(plan.kernel for plan in self._plans)
+        """The kernels of all steps, each once, with the names of the first step that it computes."""
+        return self._shown.values()
 
     @property
     def _listed(self) -> str:
         """The steps, a line each, after their number and the reason for them."""
         return "\n".join((f"{len(self.steps.all)} steps: {self.steps.reason}", *map(to_text, self.steps.all)))
 
+    @cached
+    def _shown(self) -> dict[str, Kernel]:
+        """Each kernel with the names of its first step, by the steps that it computes."""
+        steps: dict[Kernel, list[int]] = {}
+        for n, plan in enumerate(self._plans):
+            steps.setdefault(plan.kernel, []).append(n)
+        shown = {}
+        for first, *others in steps.values():
+            more = ", ".join(self.steps.all[n].target.tensor for n in others)
+            title = f"{to_text(self.steps.all[first])}{more and f'; in the same way {more}'}"
+            shown[title] = self._planned(first, self._known, rename=False).kernel
+        return shown
+
     @property
     def stages(self) -> dict[str, str]:
         """Texts of all stages of each kernel, after the list of steps."""
-        stages = {"steps": self._listed}
+        titles = [f"kernel {n}: {title}" for n, title in enumerate(self._shown, 1)]
+        stages = {"steps": "\n".join([self._listed, *titles])}
         for n, kernel in enumerate(self.kernels, 1):
             stages |= {f"{name}, kernel {n}": text for name, text in kernel.stages.items()}
         return stages
@@ -398,7 +410,8 @@ class SteppedPlan(Plan):
 
     @property
     def origins(self) -> tuple[str | None, ...]:
-        return tuple(origin for kernel in self.kernels for origin in kernel.origins)
+        run = dict.fromkeys(plan.kernel for plan in self._plans)  # under standard names
+        return tuple(origin for kernel in run for origin in kernel.origins)
 
     def summary(self, told: Collection[str] = ()) -> str:
         """Return the steps, with the conversions and the loops over all coordinates of each."""

@@ -22,6 +22,10 @@ _PATTERNS = {
         r"|schedule|select|as)\b|[∀∃])"
         r"|(?P<number>\b\d[\w.]*)|(?P<call>\b[A-Za-z_]\w*(?=\())"
     ),
+    "python": re.compile(
+        r"(?P<comment>#[^\n]*)|(?P<string>\"(?:\\.|[^\"\\])*\")|(?P<keyword>\b(?:import|lambda)\b)"
+        r"|(?P<number>\b\d+\b)|(?P<call>\b[A-Za-z_]\w*(?=\())"
+    ),
 }
 
 
@@ -33,7 +37,7 @@ def highlighted(text: str, language: str) -> str:
     text : str
         The text, which is escaped.
     language : str
-        ``"c"`` or ``"notation"``; for others the text has no colours.
+        ``"c"``, ``"notation"`` or ``"python"``; for others the text has no colours.
 
     Examples
     --------

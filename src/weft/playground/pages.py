@@ -20,6 +20,7 @@ __all__ = ["STATIC", "fragments", "page", "write_presets"]
 
 STATIC = Path(__file__).parent / "static"
 """The folder with the style sheet and the script."""
+_LINE = 30  # characters of an expression in a line of its field
 
 
 @lru_cache
@@ -57,6 +58,7 @@ def page(state: State, found: Answer, *, preset: Preset | None = None, served: b
     return _environment().get_template("page.html").render(
         state=state, answer=found, preset=preset, presets=PRESETS, served=served,
         expression_length=EXPRESSION_LENGTH, schedule_length=SCHEDULE_LENGTH,
+        rows=max(3, 1 + -(-len(state.expression) // _LINE)),
     )  # fmt: skip
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 
 from .. import execution
 from ..errors import WeftError
@@ -12,10 +12,11 @@ from ..formats import TensorType, parse_format
 from ..index_notation import accesses, parse
 from ..index_notation.nodes import Assignment
 from ..records import record
+from ..scheduling.commands import Command, parse_commands, scheduler
 from ..tensor.compiled_kernel import operand_names, orders, report
-from .commands import parse_commands, scheduler
 from .drawings import Drawing, format_drawings, graph_drawings, lattice_drawings
-from .state import MOST_AXES, MOST_TENSORS, MOST_VARIABLES, RefusedError, State, choices
+from .outside import command_line, python_code
+from .state import MOST_AXES, MOST_COMMANDS, MOST_TENSORS, MOST_VARIABLES, RefusedError, State, choices
 
 __all__ = ["Answer", "Section", "Tensor", "Trouble", "answer"]
 
@@ -23,9 +24,10 @@ _LONGEST = 200_000
 """Characters of a stage that the page shows."""
 
 _TITLES = {
-    "steps": ("Steps", "plain", "An expression of many operands is computed in several steps, one kernel each."),
+    "steps": ("Steps", "plain", "A long expression is computed in several steps; equal ones share a kernel."),
+    "concrete notation": ("Loops", "notation", "Concrete index notation: loops, and the workspaces that they use."),
+    "c": ("C", "c", "The functions of the kernel."),
     "index notation": ("Index notation", "notation", "The expression, with its sums written out."),
-    "concrete notation": ("Concrete index notation", "notation", "The loops, and the workspaces that they use."),
     "schedule": ("Decisions", "plain", "Which loops were chosen."),
     "attribute queries": (
         "Attribute queries", "notation", "Questions about the entries, answered before these are inserted.",
@@ -34,7 +36,6 @@ _TITLES = {
         "Merge lattices", "notation", "The cases of each loop: levels that it walks | levels that it searches.",
     ),
     "ir": ("IR", "notation", "The function that computes the result, before it is made faster."),
-    "c": ("C", "c", "The functions of the kernel."),
 }  # fmt: skip
 
 
@@ -165,14 +166,18 @@ def answer(state: State) -> Answer:
         tensors = _tensors(assignment, dict(state.formats))
         _require_offered(tensors)
         field = "schedule"
-        change = scheduler(parse_commands(state.schedule))
+        commands = parse_commands(state.schedule)
+        if len(commands) > MOST_COMMANDS:
+            raise commands[MOST_COMMANDS].error(f"the playground takes at most {MOST_COMMANDS} commands")
+        change = scheduler(commands)
         field = "schedule" if change else "expression"
-        types = _types(tensors)
+        types = _types(assignment, tensors)
         looked = execution.assumed(assignment, {name: types[name] for name in operand_names(assignment)})
         kernel = execution.compile(looked.assignment, types, change)
         # Origins are left out: this machine is not asked for its compiler, nor whether it has the kernel.
         text = report(kernel, assignment, looked, (), assumed=True).rpartition("\n")[0]
-        return Answer(tensors, tuple(_sections(text, kernel, tensors)))
+        outside = _outside(state.expression, operand_names(assignment), tensors, commands)
+        return Answer(tensors, tuple(_sections(text, outside, kernel, tensors)))
     except RefusedError as error:
         return Answer(tensors, trouble=Trouble(error.field, str(error)))
     except WeftError as error:
@@ -221,16 +226,34 @@ def _require_offered(tensors: tuple[Tensor, ...]) -> None:
             )
 
 
-def _types(tensors: tuple[Tensor, ...]) -> dict[str, TensorType]:
-    """Return the types of the tensors whose formats are chosen."""
-    return {
-        tensor.name: TensorType.of("float64", parse_format(tensor.format, tensor.axes))
-        for tensor in tensors
-        if tensor.format
-    }
+def _types(assignment: Assignment, tensors: tuple[Tensor, ...]) -> dict[str, TensorType]:
+    """Return the types of the tensors whose formats are chosen, as ``weft.compile`` does."""
+    found: dict[str, TensorType] = {}
+    for tensor in tensors:  # the operands come first
+        if tensor.format:
+            format = parse_format(tensor.format, tensor.axes)
+            found[tensor.name] = (
+                execution.target_type(assignment, found, format, None)
+                if tensor.is_result
+                else TensorType.of("float64", format)
+            )
+    return found
 
 
-def _sections(text: str, kernel: Kernel | Plan, tensors: tuple[Tensor, ...]) -> Iterator[Section]:
+def _outside(
+    expression: str, operands: tuple[str, ...], tensors: tuple[Tensor, ...], commands: tuple[Command, ...]
+) -> Iterator[Section]:
+    (result,) = (tensor.name for tensor in tensors if tensor.is_result)
+    formats = {tensor.name: tensor.format for tensor in tensors if tensor.format}
+    code = python_code(expression, operands, result, formats, commands)
+    yield Section("python", "Python", "The same kernel in a program.", "python", code)
+    line = command_line(expression, formats, commands)
+    yield Section("command", "Command line", "The same C in a terminal; -o FILE writes it to a file.", text=line)
+
+
+def _sections(
+    text: str, outside: Iterable[Section], kernel: Kernel | Plan, tensors: tuple[Tensor, ...]
+) -> Iterator[Section]:
     yield Section("report", "In short", "The report of weft.explain.", text=text)
     stages = _grouped(kernel.stages)
     for name, (title, language, about) in _TITLES.items():
@@ -240,9 +263,11 @@ def _sections(text: str, kernel: Kernel | Plan, tensors: tuple[Tensor, ...]) -> 
         if name == "ir":
             yield from _storage(tensors)
         if text := stages.get(name, ""):
-            more, text = _split_c(text) if name == "c" else ("", text)
+            more = stages["support"] if name == "c" else ""
             drawings = lattice_drawings(kernel) if name == "lattices" else ()
             yield Section(name.replace(" ", "-"), title, about, language, _cut(text), _cut(more), drawings)
+        if name == "c":
+            yield from outside
 
 
 def _storage(tensors: tuple[Tensor, ...]) -> Iterator[Section]:
@@ -254,14 +279,20 @@ def _storage(tensors: tuple[Tensor, ...]) -> Iterator[Section]:
 
 
 def _grouped(stages: Mapping[str, str]) -> dict[str, str]:
-    """Return the text of each stage; in a computation of several steps, those of all kernels."""
-    found: dict[str, str] = {}
+    """Return the text of each stage, and of the support functions of C; in several steps, those of all kernels."""
+    lines = (line.partition(": ") for line in stages.get("steps", "").splitlines())
+    titles = {name: f"{name}, {title}" for name, colon, title in lines if colon and name.startswith("kernel ")}
+    found: dict[str, list[str]] = {}
     for full, text in stages.items():
         name, _, kernel = full.partition(", ")
+        if name == "c":
+            support, text = _split_c(text)
+            found.setdefault("support", []).append(support)
         if kernel and text:
-            text = f"{found.get(name, '')}{kernel}:\n{text.rstrip()}\n\n"
-        found[name] = text or found.get(name, "")
-    return {name: text.rstrip() for name, text in found.items()}
+            title = titles.get(kernel, kernel)
+            text = f"/* {title} */\n{text}" if name == "c" else f"{title}:\n{text}"
+        found.setdefault(name, []).append(text.rstrip())
+    return {name: "\n\n".join(filter(None, dict.fromkeys(texts))) for name, texts in found.items()}
 
 
 # The comments by which the C printer begins the functions of a kernel.

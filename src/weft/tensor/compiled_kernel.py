@@ -218,10 +218,6 @@ class CompiledKernel:
     ----------
     operands : tuple of str
         Names of the operands on the right-hand side in order.
-    source : str
-        The C code of the kernel.
-    stages : dict
-        The text of every stage of the compiler by name.
 
     Examples
     --------
@@ -247,7 +243,19 @@ class CompiledKernel:
         target = assignment.target.tensor
         self._called_with = self.operands if assignment.op is None else (*self.operands, target)
         self._all_types = {**self._types, target: self._kernel.type}
-        self.source: str = self._kernel.source
+
+    @property
+    def source(self) -> str:
+        """The C code of the kernel.
+
+        Examples
+        --------
+        >>> import weft
+        >>> k = weft.compile("y(i) = A(i,j)*x(j)", A="csr", x="dense", y="dense")
+        >>> "double *restrict y_vals" in k.source
+        True
+        """
+        return self._kernel.source
 
     @property
     def kernels(self) -> Collection[execution.Kernel]:

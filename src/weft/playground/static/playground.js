@@ -21,6 +21,14 @@ function query() {
   return fields.toString();
 }
 
+const expression = document.getElementById("expression");
+
+function fit() { // the field to a long expression
+  expression.style.height = "auto";
+  expression.style.height = `${expression.scrollHeight + expression.offsetHeight - expression.clientHeight}px`;
+}
+fit();
+
 function show(trouble) {
   for (const box of document.querySelectorAll(".trouble")) {
     const own = trouble !== null && box.id === `trouble-${trouble.field}`;
@@ -69,6 +77,7 @@ async function update() {
     if (found.parsed) replaceTensors(found.tensors);
     if (found.trouble === null) replaceResults(found.results);
     show(found.trouble);
+    if (found.trouble === null) document.title = `${expression.value.trim()} · weft playground`;
     history.replaceState(null, "", `/?${query()}`); // with the formats of tensors that have just appeared
   } catch (error) {
     if (number !== latest) return;
@@ -79,6 +88,7 @@ async function update() {
 }
 
 form.addEventListener("input", (event) => {
+  if (event.target === expression) fit();
   if (event.target instanceof HTMLSelectElement) return; // the event "change" comes for every way to choose
   clearTimeout(timer);
   timer = setTimeout(update, TYPING_PAUSE);
@@ -107,7 +117,8 @@ async function copy(button, text) {
 document.getElementById("link").addEventListener("click", (event) => {
   copy(event.currentTarget, `${location.origin}/?${query()}`);
 });
-results.addEventListener("click", (event) => {
+document.addEventListener("click", (event) => {
   const button = event.target.closest("button[data-copies]");
-  if (button) copy(button, document.getElementById(button.dataset.copies).textContent);
+  const source = button && document.getElementById(button.dataset.copies); // none beside an error
+  if (source) copy(button, source.textContent);
 });

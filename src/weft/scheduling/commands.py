@@ -6,10 +6,9 @@ import re
 from collections.abc import Callable, Iterator
 
 from ..errors import NotationError
-from ..execution import LoopNest
 from ..hints import did_you_mean
 from ..records import record
-from .state import MOST_COMMANDS
+from .user_schedule import LoopNest
 
 __all__ = ["Command", "parse_commands", "scheduler"]
 
@@ -31,7 +30,7 @@ class Command:
     Parameters
     ----------
     name : str
-        The name of the method of :class:`weft.execution.LoopNest`.
+        The name of the method of :class:`LoopNest`.
     arguments : tuple of str
         Its arguments as they are written, without quotes.
     line : str
@@ -48,6 +47,31 @@ class Command:
     def error(self, message: str) -> NotationError:
         """Return an error with a caret under the command."""
         return NotationError(message, self.line, self.position)
+
+    def __str__(self) -> str:
+        return f"{self.name}({', '.join(self.arguments)})"
+
+    @property
+    def python(self) -> str:
+        """The call of the method, as Python.
+
+        Examples
+        --------
+        >>> [command.python for command in parse_commands("split(i, i0, i1, 32); precompute(A(i)*B(i), i)")]
+        ['.split("i", "i0", "i1", 32)', '.precompute("A(i)*B(i)", "i", name="w")']
+        """
+        values = [arg if arg.isdecimal() else f'"{arg}"' for arg in self.arguments]
+        if self.name == "precompute":
+            names, name = self.workspace
+            values = [f'"{arg}"' for arg in (self.arguments[0], *names)] + [f'name="{name}"']
+        return f".{self.name}({', '.join(values)})"
+
+    @property
+    def workspace(self) -> tuple[tuple[str, ...], str]:
+        """The variables and the name of the workspace of ``precompute``."""
+        names = tuple(arg for arg in self.arguments[1:] if "=" not in arg)
+        named = (arg.partition("=")[2].strip().strip("\"'") for arg in self.arguments[1:] if "=" in arg)
+        return names, next(named, "w")
 
 
 def parse_commands(text: str) -> tuple[Command, ...]:
@@ -74,10 +98,7 @@ def parse_commands(text: str) -> tuple[Command, ...]:
       tile(i)
       ^
     """
-    found = [command for line in text.splitlines() for command in _commands_of(line)]
-    if len(found) > MOST_COMMANDS:
-        raise found[MOST_COMMANDS].error(f"the playground takes at most {MOST_COMMANDS} commands")
-    return tuple(found)
+    return tuple(command for line in text.splitlines() for command in _commands_of(line))
 
 
 def _commands_of(line: str) -> Iterator[Command]:
@@ -147,8 +168,7 @@ def scheduler(commands: tuple[Command, ...]) -> Callable[[LoopNest], LoopNest] |
 def _step(command: Command) -> Callable[[LoopNest], LoopNest]:
     args = command.arguments
     if command.name == "precompute":
-        names = [arg for arg in args[1:] if "=" not in arg]
-        name = next((arg.partition("=")[2].strip().strip("\"'") for arg in args[1:] if "=" in arg), "w")
+        names, name = command.workspace
         if args[0] and all(map(_VARIABLE.fullmatch, (*names, name))):
             return lambda loops: loops.precompute(args[0], *names, name=name)
     elif command.name == "split":
