@@ -36,7 +36,13 @@ extensions = [
     "gallery_pictures",  # docs/_ext: pictures for light and dark pages
     "api_pages",  # docs/_ext: the state of each function, and what autodoc needs to know of the lazy names
 ]
-exclude_patterns = ["_build", "_ext", "_templates", "gallery"]
+exclude_patterns = [
+    "_build",
+    "_ext",
+    "_templates",
+    "gallery",
+    "**/sg_execution_times.rst",
+]
 templates_path = ["_templates"]
 source_suffix = {
     ".md": "markdown",

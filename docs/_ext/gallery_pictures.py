@@ -17,6 +17,7 @@ from sphinx.application import Sphinx
 from sphinx_gallery.scrapers import matplotlib_scraper
 
 MANY = 500  # more shapes than this are drawn as an image inside the SVG
+SIDES = ("labeltop", "labelbottom", "labelleft", "labelright")
 ENTRIES = LinearSegmentedColormap.from_list("Greys", ["#1f9a9c00", "#1f9a9c"])
 """Colors for the pictures of `weft.spy`, legible on light and dark, with nothing where nothing is stored."""
 
@@ -67,7 +68,9 @@ def _save_thumbnail(figure: Figure, picture: Path) -> None:
     bare = pickle.loads(pickle.dumps(figure))
     for axes in bare.axes:
         axes.set(title="", xlabel="", ylabel="")
-        axes.tick_params(which="both", length=0, labelbottom=False, labelleft=False, labelright=False)
+        axes.tick_params(which="both", length=0, **dict.fromkeys(SIDES, False))
+        for line in axes.lines:
+            line.set_linewidth(2 * line.get_linewidth())
         if (legend := axes.get_legend()) is not None:
             legend.remove()
     bare.suptitle("")

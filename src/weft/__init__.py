@@ -4,7 +4,8 @@ Examples
 --------
 >>> import numpy as np
 >>> import weft
->>> A = weft.from_coords([[0, 0, 1], [0, 2, 1]], [1.0, 2.0, 3.0], shape=(2, 3), format="csr")
+>>> coords = [[0, 0, 1], [0, 2, 1]]
+>>> A = weft.from_coords(coords, [1.0, 2.0, 3.0], (2, 3), format="csr")
 >>> weft.einsum("ij,j->i", A, np.array([1.0, 1.0, 1.0]))
 array([3., 3.])
 """

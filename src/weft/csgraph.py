@@ -6,7 +6,8 @@ padding: the zeros in the diagonals, bands and blocks of formats that store thes
 Examples
 --------
 >>> import weft
->>> A = weft.from_coords([[0, 1, 3], [1, 2, 3]], [1.0, 2.0, 1.0], shape=(4, 4), format="dcsr")
+>>> coords = [[0, 1, 3], [1, 2, 3]]
+>>> A = weft.from_coords(coords, [1.0, 2.0, 1.0], (4, 4), format="dcsr")
 >>> weft.csgraph.connected_components(A, directed=False)
 (2, array([0, 0, 0, 1], dtype=int32))
 >>> weft.csgraph.minimum_spanning_tree(A).format

@@ -198,7 +198,9 @@ class ScheduleError(WeftError, ValueError):
     --------
     >>> import weft.errors
     >>> try:
-    ...     weft.compile("y(i) = A(i,j) * x(j)", A="csr", x="dense", y="dense", schedule=lambda s: s.reorder("j", "i"))
+    ...     formats = {"A": "csr", "x": "dense", "y": "dense"}
+    ...     other_order = lambda loops: loops.reorder("j", "i")
+    ...     weft.compile("y(i) = A(i,j) * x(j)", **formats, schedule=other_order)
     ... except weft.errors.ScheduleError as error:
     ...     print(str(error).partition(";")[0])
     the loops over j, i are not directly nested in one another

@@ -105,6 +105,11 @@ def test_every_entry_has_an_example():
     assert not without, without
 
 
+def test_lines_of_examples_fit_into_their_column():
+    lines = [(name, line) for name in pages_of_objects() for line in (inspect.getdoc(resolve(name)) or "").splitlines()]
+    assert [each for each in lines if each[1].startswith((">>>", "...")) and len(each[1]) > 84] == []
+
+
 def generated():
     """Return the names whose docstrings are made at run time, so that no module's doctests have them."""
     names = [*weft._PLACES, *(f"{part}.{name}" for part in ("linalg", "csgraph", "fft") for name in members_of(part))]

@@ -315,7 +315,8 @@ def einsum(
     >>> import numpy as np, weft
     >>> A = weft.random((1000, 300), nnz=6000, format="csr", rng=0)
     >>> X = weft.dask.from_tensor(A, entries=2000)
-    >>> np.allclose(weft.dask.einsum("ij,ik->jk", X, X).compute().todense(), (A.T @ A).todense())
+    >>> C = weft.dask.einsum("ij,ik->jk", X, X).compute()
+    >>> np.allclose(C.todense(), (A.T @ A).todense())
     True
     """
     if reduce not in REDUCTIONS:

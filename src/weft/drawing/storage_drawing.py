@@ -74,7 +74,8 @@ def draw(x: SparseTensor, /, *, max_cells: int = 600) -> Drawing:
     Examples
     --------
     >>> import weft
-    >>> A = weft.from_coords([[0, 0, 2], [0, 2, 1]], [1.5, 2.0, 3.0], shape=(3, 3), format="csr")
+    >>> coords = [[0, 0, 2], [0, 2, 1]]
+    >>> A = weft.from_coords(coords, [1.5, 2.0, 3.0], (3, 3), format="csr")
     >>> A.draw().svg[:4]
     '<svg'
     """

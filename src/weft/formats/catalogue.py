@@ -319,7 +319,7 @@ def register_format(name: str, make: Callable[..., Format] | Format) -> None:
     Examples
     --------
     >>> import weft
-    >>> two_lists = weft.Format("(i,j) -> (i,j)", [weft.Compressed(), weft.Compressed()])
+    >>> two_lists = weft.Format("(i,j) -> (i,j)", [weft.Compressed()] * 2)
     >>> weft.register_format("two_lists", two_lists)
     >>> weft.eye(3, format="two_lists").format
     'two_lists'

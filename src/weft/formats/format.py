@@ -294,7 +294,8 @@ class Format:
         Examples
         --------
         >>> import weft
-        >>> [name for name in ("csr", "ell", "hash", "dia", "bsr", "dense") if weft.formats[name](2).is_padded]
+        >>> names = ("csr", "ell", "hash", "dia", "bsr", "dense")
+        >>> [name for name in names if weft.formats[name](2).is_padded]
         ['dia', 'bsr', 'dense']
         """
         own = [level for level in self.levels if level.shown.roles or level.shown.borrows or not level.branchless]

@@ -171,7 +171,8 @@ def from_table(
     >>> import numpy as np
     >>> import weft
     >>> import pyarrow
-    >>> table = pyarrow.table({"user": [0, 2, 2], "item": [1, 0, 0], "n": [1.0, 2.0, 3.0]})
+    >>> columns = {"user": [0, 2, 2], "item": [1, 0, 0], "n": [1.0, 2.0, 3.0]}
+    >>> table = pyarrow.table(columns)
     >>> weft.from_table(table, shape=(3, 2)).todense()
     array([[0., 1.],
            [0., 0.],

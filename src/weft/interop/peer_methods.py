@@ -313,7 +313,7 @@ def sum_duplicates(self: SparseTensor) -> None:
     Examples
     --------
     >>> import weft
-    >>> A = weft.from_coords([[0, 0], [1, 1]], [2.0, 1.0], shape=(2, 2), duplicates="keep")
+    >>> A = weft.from_coords([[0, 0], [1, 1]], [2.0, 1.0], (2, 2), duplicates="keep")
     >>> A.sum_duplicates()
     >>> A.nnz
     1

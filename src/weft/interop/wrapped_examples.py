@@ -173,7 +173,8 @@ EXAMPLES: dict[str, str] = {
     np.float64(6.0)
     """,
     "linalg.eig": """
-    >>> weft.linalg.eig(weft.asarray([[2.0, 0.0], [0.0, 3.0]])).eigenvalues.todense().real
+    >>> D = weft.asarray([[2.0, 0.0], [0.0, 3.0]])
+    >>> weft.linalg.eig(D).eigenvalues.todense().real
     array([2., 3.])
     """,
     "linalg.eigh": """
@@ -189,7 +190,8 @@ EXAMPLES: dict[str, str] = {
     array([2., 3.])
     """,
     "linalg.lstsq": """
-    >>> weft.linalg.lstsq(weft.asarray([[1.0], [1.0]]), np.array([1.0, 3.0]))[0].todense().round(3)
+    >>> D = weft.asarray([[1.0], [1.0]])
+    >>> weft.linalg.lstsq(D, np.array([1.0, 3.0]))[0].todense().round(3)
     array([2.])
     """,
     "linalg.matrix_rank": """
@@ -210,7 +212,8 @@ EXAMPLES: dict[str, str] = {
     np.float64(1.0)
     """,
     "linalg.solve": """
-    >>> weft.linalg.solve(weft.asarray([[2.0, 0.0], [0.0, 4.0]]), np.array([2.0, 2.0])).todense()
+    >>> D = weft.asarray([[2.0, 0.0], [0.0, 4.0]])
+    >>> weft.linalg.solve(D, np.array([2.0, 2.0])).todense()
     array([1. , 0.5])
     """,
     "linalg.svd": """
@@ -227,33 +230,34 @@ EXAMPLES: dict[str, str] = {
            [0.  , 0.25]])
     """,
     "linalg.tensorsolve": """
-    >>> weft.linalg.tensorsolve(weft.asarray([[2.0, 0.0], [0.0, 4.0]]), np.array([2.0, 2.0])).todense()
+    >>> D = weft.asarray([[2.0, 0.0], [0.0, 4.0]])
+    >>> weft.linalg.tensorsolve(D, np.array([2.0, 2.0])).todense()
     array([1. , 0.5])
     """,
     "csgraph.bellman_ford": """
-    >>> G = weft.asarray([[0.0, 1.0, 5.0], [0.0, 0.0, 2.0], [0.0, 0.0, 0.0]], format="csr")
+    >>> G = weft.asarray([[0, 1.0, 5.0], [0, 0, 2.0], [0, 0, 0]], format="csr")
     >>> weft.csgraph.bellman_ford(G, indices=0)
     array([0., 1., 3.])
     """,
     "csgraph.breadth_first_order": """
-    >>> G = weft.asarray([[0.0, 1.0, 5.0], [0.0, 0.0, 2.0], [0.0, 0.0, 0.0]], format="csr")
+    >>> G = weft.asarray([[0, 1.0, 5.0], [0, 0, 2.0], [0, 0, 0]], format="csr")
     >>> weft.csgraph.breadth_first_order(G, 0, return_predecessors=False)
     array([0, 1, 2], dtype=int32)
     """,
     "csgraph.breadth_first_tree": """
-    >>> G = weft.asarray([[0.0, 1.0, 5.0], [0.0, 0.0, 2.0], [0.0, 0.0, 0.0]], format="csr")
+    >>> G = weft.asarray([[0, 1.0, 5.0], [0, 0, 2.0], [0, 0, 0]], format="csr")
     >>> weft.csgraph.breadth_first_tree(G, 0).todense()
     array([[0., 1., 5.],
            [0., 0., 0.],
            [0., 0., 0.]])
     """,
     "csgraph.connected_components": """
-    >>> G = weft.asarray([[0.0, 1.0, 5.0], [0.0, 0.0, 2.0], [0.0, 0.0, 0.0]], format="csr")
+    >>> G = weft.asarray([[0, 1.0, 5.0], [0, 0, 2.0], [0, 0, 0]], format="csr")
     >>> weft.csgraph.connected_components(G, directed=False)
     (1, array([0, 0, 0], dtype=int32))
     """,
     "csgraph.construct_dist_matrix": """
-    >>> G = weft.asarray([[0.0, 1.0, 5.0], [0.0, 0.0, 2.0], [0.0, 0.0, 0.0]], format="csr")
+    >>> G = weft.asarray([[0, 1.0, 5.0], [0, 0, 2.0], [0, 0, 0]], format="csr")
     >>> _, predecessors = weft.csgraph.shortest_path(G, return_predecessors=True)
     >>> weft.csgraph.construct_dist_matrix(G, predecessors)
     array([[ 0.,  1.,  3.],
@@ -265,51 +269,51 @@ EXAMPLES: dict[str, str] = {
     <SparseTensor: shape=(2, 2), dtype=float64, format=csr, nnz=2, fill_value=0>
     """,
     "csgraph.csgraph_from_masked": """
-    >>> weft.csgraph.csgraph_from_masked(np.ma.masked_equal([[0.0, 1.0], [2.0, 0.0]], 0.0))
+    >>> weft.csgraph.csgraph_from_masked(np.ma.masked_equal([[0, 1.0], [2.0, 0]], 0))
     <SparseTensor: shape=(2, 2), dtype=float64, format=csr, nnz=2, fill_value=0>
     """,
     "csgraph.csgraph_masked_from_dense": """
-    >>> weft.csgraph.csgraph_masked_from_dense(np.array([[0.0, 1.0], [2.0, 0.0]])).count()
+    >>> weft.csgraph.csgraph_masked_from_dense(np.array([[0, 1.0], [2.0, 0]])).count()
     np.int64(2)
     """,
     "csgraph.csgraph_to_dense": """
-    >>> G = weft.asarray([[0.0, 1.0, 5.0], [0.0, 0.0, 2.0], [0.0, 0.0, 0.0]], format="csr")
+    >>> G = weft.asarray([[0, 1.0, 5.0], [0, 0, 2.0], [0, 0, 0]], format="csr")
     >>> weft.csgraph.csgraph_to_dense(G)
     array([[0., 1., 5.],
            [0., 0., 2.],
            [0., 0., 0.]])
     """,
     "csgraph.csgraph_to_masked": """
-    >>> G = weft.asarray([[0.0, 1.0, 5.0], [0.0, 0.0, 2.0], [0.0, 0.0, 0.0]], format="csr")
+    >>> G = weft.asarray([[0, 1.0, 5.0], [0, 0, 2.0], [0, 0, 0]], format="csr")
     >>> weft.csgraph.csgraph_to_masked(G).count()
     np.int64(3)
     """,
     "csgraph.depth_first_order": """
-    >>> G = weft.asarray([[0.0, 1.0, 5.0], [0.0, 0.0, 2.0], [0.0, 0.0, 0.0]], format="csr")
+    >>> G = weft.asarray([[0, 1.0, 5.0], [0, 0, 2.0], [0, 0, 0]], format="csr")
     >>> weft.csgraph.depth_first_order(G, 0, return_predecessors=False)
     array([0, 1, 2], dtype=int32)
     """,
     "csgraph.depth_first_tree": """
-    >>> G = weft.asarray([[0.0, 1.0, 5.0], [0.0, 0.0, 2.0], [0.0, 0.0, 0.0]], format="csr")
+    >>> G = weft.asarray([[0, 1.0, 5.0], [0, 0, 2.0], [0, 0, 0]], format="csr")
     >>> weft.csgraph.depth_first_tree(G, 0).todense()
     array([[0., 1., 0.],
            [0., 0., 2.],
            [0., 0., 0.]])
     """,
     "csgraph.dijkstra": """
-    >>> G = weft.asarray([[0.0, 1.0, 5.0], [0.0, 0.0, 2.0], [0.0, 0.0, 0.0]], format="csr")
+    >>> G = weft.asarray([[0, 1.0, 5.0], [0, 0, 2.0], [0, 0, 0]], format="csr")
     >>> weft.csgraph.dijkstra(G, indices=0)
     array([0., 1., 3.])
     """,
     "csgraph.floyd_warshall": """
-    >>> G = weft.asarray([[0.0, 1.0, 5.0], [0.0, 0.0, 2.0], [0.0, 0.0, 0.0]], format="csr")
+    >>> G = weft.asarray([[0, 1.0, 5.0], [0, 0, 2.0], [0, 0, 0]], format="csr")
     >>> weft.csgraph.floyd_warshall(G)
     array([[ 0.,  1.,  3.],
            [inf,  0.,  2.],
            [inf, inf,  0.]])
     """,
     "csgraph.johnson": """
-    >>> G = weft.asarray([[0.0, 1.0, 5.0], [0.0, 0.0, 2.0], [0.0, 0.0, 0.0]], format="csr")
+    >>> G = weft.asarray([[0, 1.0, 5.0], [0, 0, 2.0], [0, 0, 0]], format="csr")
     >>> weft.csgraph.johnson(G)
     array([[ 0.,  1.,  3.],
            [inf,  0.,  2.],
@@ -322,7 +326,7 @@ EXAMPLES: dict[str, str] = {
            [-3.,  3.]])
     """,
     "csgraph.maximum_bipartite_matching": """
-    >>> G = weft.asarray([[0.0, 1.0, 5.0], [0.0, 0.0, 2.0], [0.0, 0.0, 0.0]], format="csr")
+    >>> G = weft.asarray([[0, 1.0, 5.0], [0, 0, 2.0], [0, 0, 0]], format="csr")
     >>> weft.csgraph.maximum_bipartite_matching(G, perm_type="column")
     array([ 1,  2, -1], dtype=int32)
     """,
@@ -337,14 +341,14 @@ EXAMPLES: dict[str, str] = {
     (array([0, 1]), array([1, 0], dtype=int32))
     """,
     "csgraph.minimum_spanning_tree": """
-    >>> G = weft.asarray([[0.0, 1.0, 5.0], [0.0, 0.0, 2.0], [0.0, 0.0, 0.0]], format="csr")
+    >>> G = weft.asarray([[0, 1.0, 5.0], [0, 0, 2.0], [0, 0, 0]], format="csr")
     >>> weft.csgraph.minimum_spanning_tree(G).todense()
     array([[0., 1., 0.],
            [0., 0., 2.],
            [0., 0., 0.]])
     """,
     "csgraph.reconstruct_path": """
-    >>> G = weft.asarray([[0.0, 1.0, 5.0], [0.0, 0.0, 2.0], [0.0, 0.0, 0.0]], format="csr")
+    >>> G = weft.asarray([[0, 1.0, 5.0], [0, 0, 2.0], [0, 0, 0]], format="csr")
     >>> _, predecessors = weft.csgraph.dijkstra(G, indices=0, return_predecessors=True)
     >>> weft.csgraph.reconstruct_path(G, predecessors).todense()
     array([[0., 1., 0.],
@@ -357,19 +361,19 @@ EXAMPLES: dict[str, str] = {
     array([1, 0], dtype=int32)
     """,
     "csgraph.shortest_path": """
-    >>> G = weft.asarray([[0.0, 1.0, 5.0], [0.0, 0.0, 2.0], [0.0, 0.0, 0.0]], format="csr")
+    >>> G = weft.asarray([[0, 1.0, 5.0], [0, 0, 2.0], [0, 0, 0]], format="csr")
     >>> weft.csgraph.shortest_path(G)
     array([[ 0.,  1.,  3.],
            [inf,  0.,  2.],
            [inf, inf,  0.]])
     """,
     "csgraph.structural_rank": """
-    >>> G = weft.asarray([[0.0, 1.0, 5.0], [0.0, 0.0, 2.0], [0.0, 0.0, 0.0]], format="csr")
+    >>> G = weft.asarray([[0, 1.0, 5.0], [0, 0, 2.0], [0, 0, 0]], format="csr")
     >>> weft.csgraph.structural_rank(G)
     np.int64(2)
     """,
     "csgraph.yen": """
-    >>> G = weft.asarray([[0.0, 1.0, 5.0], [0.0, 0.0, 2.0], [0.0, 0.0, 0.0]], format="csr")
+    >>> G = weft.asarray([[0, 1.0, 5.0], [0, 0, 2.0], [0, 0, 0]], format="csr")
     >>> weft.csgraph.yen(G, source=0, sink=2, K=2)
     array([3., 5.])
     """,

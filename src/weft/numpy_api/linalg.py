@@ -320,7 +320,7 @@ def cross(
     Examples
     --------
     >>> import weft
-    >>> weft.cross(weft.asarray([1.0, 0.0, 0.0], format="coo"), [0.0, 1.0, 0.0]).tolist()
+    >>> weft.cross(weft.asarray([1.0, 0, 0], format="coo"), [0.0, 1.0, 0.0]).tolist()
     [0.0, 0.0, 1.0]
     """
     axes = (axisa, axisb, axisc) if axis is None else (axis,) * 3

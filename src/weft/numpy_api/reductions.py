@@ -8,7 +8,8 @@ implicit entries, the operator's repetition (a multiple for a sum, a power for a
 Examples
 --------
 >>> import weft
->>> A = weft.from_coords([[0, 1], [2, 0]], [5.0, 2.0], shape=(2, 1000), format="csr", fill_value=1)
+>>> coords = [[0, 1], [2, 0]]
+>>> A = weft.from_coords(coords, [5.0, 2.0], (2, 1000), format="csr", fill_value=1)
 >>> sum(A, axis=1).todense()
 array([1004., 1001.])
 >>> float(max(A)), max(A, axis=0).fill_value

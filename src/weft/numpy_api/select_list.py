@@ -105,7 +105,8 @@ def choose(a: Any, choices: Sequence[Any], out: Any = None, mode: str = "raise")
     Examples
     --------
     >>> import weft
-    >>> weft.choose(weft.asarray([0, 1, 0], format="coo"), [[1, 2, 3], [10, 20, 30]]).todense()
+    >>> which = weft.asarray([0, 1, 0], format="coo")
+    >>> weft.choose(which, [[1, 2, 3], [10, 20, 30]]).todense()
     array([ 1, 20,  3])
     """
     which = SparseTensor(storage_of(a))

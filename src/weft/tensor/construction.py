@@ -340,7 +340,8 @@ def from_levels(
 
     Examples
     --------
-    >>> A = from_levels((2, 3), "csr", [None, {"pos": [0, 1, 2], "crd": [2, 0]}], [1.5, 2.0])
+    >>> columns = {"pos": [0, 1, 2], "crd": [2, 0]}
+    >>> A = from_levels((2, 3), "csr", [None, columns], [1.5, 2.0])
     >>> A.todense()
     array([[0. , 0. , 1.5],
            [2. , 0. , 0. ]])

@@ -49,7 +49,8 @@ def entry_lines(storage: Storage) -> list[str]:
     Examples
     --------
     >>> import weft
-    >>> A = weft.from_coords([[0, 0, 2], [0, 2, 1]], [1.5, 2.0, 3.0], shape=(3, 3), format="csc")
+    >>> coords = [[0, 0, 2], [0, 2, 1]]
+    >>> A = weft.from_coords(coords, [1.5, 2.0, 3.0], (3, 3), format="csc")
     >>> print(A)
     <SparseTensor: shape=(3, 3), dtype=float64, format=csc, nnz=3, fill_value=0>
       (0, 0)  1.5

@@ -97,7 +97,8 @@ def query(x: Any, text: str | Query) -> Statistics:
     Examples
     --------
     >>> import weft
-    >>> A = weft.from_coords([[0, 0, 2], [0, 2, 1]], [1.0, 2.0, 3.0], shape=(3, 3), format="csr")
+    >>> coords = [[0, 0, 2], [0, 2, 1]]
+    >>> A = weft.from_coords(coords, [1.0, 2.0, 3.0], (3, 3), format="csr")
     >>> found = weft.query(A, "select [i] -> count(j) as nnz, max(j) as last")
     >>> found
     nnz: [2 0 1]

@@ -329,7 +329,7 @@ class SparseTensor(Dispatch, LazyMethods):
         Examples
         --------
         >>> import weft
-        >>> A = weft.from_coords([[0, 0], [1, 1]], [2.0, 1.0], shape=(2, 2), duplicates="keep")
+        >>> A = weft.from_coords([[0, 0], [1, 1]], [2.0, 1.0], (2, 2), duplicates="keep")
         >>> A.is_unique, A.canonical().is_unique
         (False, True)
         """
@@ -356,7 +356,8 @@ class SparseTensor(Dispatch, LazyMethods):
         Examples
         --------
         >>> import weft
-        >>> A = weft.from_coords([[1, 0, 1], [0, 2, 0]], [1.0, 2.0, 3.0], shape=(2, 3), duplicates="keep")
+        >>> coords = [[1, 0, 1], [0, 2, 0]]
+        >>> A = weft.from_coords(coords, [1.0, 2.0, 3.0], (2, 3), duplicates="keep")
         >>> A.nnz, A.is_ordered, A.is_unique
         (3, False, False)
         >>> A.canonical().nnz
@@ -824,7 +825,8 @@ class SparseTensor(Dispatch, LazyMethods):
         Examples
         --------
         >>> import weft
-        >>> A = weft.from_coords([[0, 0, 2], [0, 2, 1]], [1.5, 2.0, 3.0], shape=(3, 3), format="csr")
+        >>> coords = [[0, 0, 2], [0, 2, 1]]
+        >>> A = weft.from_coords(coords, [1.5, 2.0, 3.0], (3, 3), format="csr")
         >>> A.tree()
         csr, float64, shape (3, 3), 3 stored, fill value 0
         levels of (i,j) -> (i,j): i dense, j compressed
@@ -865,7 +867,8 @@ class SparseTensor(Dispatch, LazyMethods):
         Examples
         --------
         >>> import weft
-        >>> A = weft.from_coords([[0, 1, 2], [2, 0, 1]], [1.5, 2.0, 3.0], shape=(3, 3), format="csr")
+        >>> coords = [[0, 1, 2], [2, 0, 1]]
+        >>> A = weft.from_coords(coords, [1.5, 2.0, 3.0], (3, 3), format="csr")
         >>> A[1:, 0], A[0, 2]
         (<SparseTensor: shape=(2,), dtype=float64, format=coo, nnz=1, fill_value=0>, np.float64(1.5))
         >>> A[[2, 0]].todense()

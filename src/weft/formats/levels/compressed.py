@@ -221,7 +221,8 @@ class Compressed(InsertedSegments, SharedPositions):
     Examples
     --------
     >>> import weft
-    >>> weft.Format("(i,j) -> (i,j)", [weft.Compressed(), weft.Compressed()]) == weft.formats["dcsr"]
+    >>> some_rows = weft.Format("(i,j) -> (i,j)", [weft.Compressed()] * 2)
+    >>> some_rows == weft.formats["dcsr"]
     False
     """
 

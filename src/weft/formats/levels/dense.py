@@ -23,7 +23,8 @@ class Dense(ValueIteration, Locate, ElementLookup, Insertion, ArrayEditing):
     Examples
     --------
     >>> import weft
-    >>> weft.Format("(i,j) -> (i,j)", [weft.Dense(), weft.Compressed()]) == weft.formats["csr"]
+    >>> rows = weft.Format("(i,j) -> (i,j)", [weft.Dense(), weft.Compressed()])
+    >>> rows == weft.formats["csr"]
     False
     """
 

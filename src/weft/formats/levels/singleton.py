@@ -106,7 +106,8 @@ class Singleton(SingleCoordinates, Locate, Insertion):
     Examples
     --------
     >>> import weft
-    >>> weft.Format("(i,j) -> (i,j)", [weft.Compressed(unique=False), weft.Singleton()]) == weft.formats["coo"]
+    >>> levels = [weft.Compressed(unique=False), weft.Singleton()]
+    >>> weft.Format("(i,j) -> (i,j)", levels) == weft.formats["coo"]
     False
     """
 
