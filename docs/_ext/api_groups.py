@@ -520,8 +520,9 @@ PAGES: tuple[Page, ...] = (
         "Chunks: weft.dask",
         "tensors in chunks, on dask: larger than memory, and on clusters",
         (
-            Group("Computing", members("dask", "evaluate einsum mean var std")),
+            Group("Computing", members("dask", "evaluate einsum mean var std svd")),
             Group("Chunks", members("dask", "from_tensor rechunk entries")),
+            Group("Reports and kernels", members("dask", "explain warm")),
         ),
         "[dask and clusters](../../how_to/dask.md) shows them at work. They need dask: `pip install 'weft[dask]'`.",
     ),

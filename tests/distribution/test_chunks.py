@@ -13,7 +13,7 @@ import xarray as xr
 from dask.sizeof import sizeof
 
 import weft
-from weft.errors import DensifyError
+from weft.errors import DensifyError, ShapeError
 from weft.runtime import for_work
 
 from .statements import dense
@@ -162,3 +162,20 @@ def test_kernels_in_threads_of_dask_share_wefts():
         assert set(shares.compute(scheduler="threads", num_workers=8).tolist()) == {1}
         assert set(shares.compute(scheduler="synchronous").tolist()) == {6}
         assert for_work(10**9) == 6
+
+
+def test_singular_values_of_wide_and_complex_matrices():
+    """Those of single precision, of more columns than rows, and of columns in chunks."""
+    rng = np.random.default_rng(0)
+    left, right = np.linalg.qr(rng.normal(size=(300, 4)))[0], np.linalg.qr(rng.normal(size=(60, 4)))[0]
+    values = np.array([9.0, 5.0, 2.0, 1.0])
+    D = (left * values) @ right.T
+    for array, chunks in ((D.astype("f4"), (100, 60)), (D.T, (20, 300)), (D * (1 + 2j), (90, 25))):
+        X = weft.dask.from_tensor(weft.asarray(array, format="csr"), chunks=chunks)
+        u, s, v = dask.compute(*weft.dask.svd(X, 3, seed=0), scheduler="synchronous")
+        np.testing.assert_allclose(s, values[:3] * (np.sqrt(5) if array.dtype.kind == "c" else 1), rtol=1e-4)
+        np.testing.assert_allclose(u.conj().T @ u, np.eye(3), atol=1e-5)
+        rank3 = np.linalg.svd(array, full_matrices=False)
+        np.testing.assert_allclose((u * s) @ v, (rank3[0][:, :3] * rank3[1][:3]) @ rank3[2][:3], atol=1e-4)
+    with pytest.raises(ShapeError, match="k is between 1 and 60"):
+        weft.dask.svd(X, 61)

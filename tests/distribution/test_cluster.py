@@ -100,3 +100,22 @@ def test_a_worker_that_is_killed_costs_time_alone(client):
     os.kill(next(iter(client.run(os.getpid).values())), signal.SIGKILL)
     np.testing.assert_allclose(dense(future.result(timeout=60)), dense(A.T @ A))
     client.wait_for_workers(2, timeout=30)
+
+
+def test_kernels_are_sent_to_workers_that_may_not_compile(client, tmp_path):
+    def settle(folder):
+        weft.config.cache_dir, weft.config.compile, weft.config.shipped = folder, "never", False
+
+    A = weft.random((200, 60), nnz=900, rng=0, format="csr")
+    X = weft.dask.from_tensor(A, entries=300)
+    text = f"C(j,k) = X(i,j)*X(i,k)*sum(l, X(l,k))*{time.time()!r}"  # which nobody has compiled
+    found = weft.dask.evaluate(text, X=X)
+    client.run(settle, str(tmp_path / "workers"))
+    try:
+        with pytest.raises(weft.errors.NotCompiledError, match="is not compiled yet"):
+            found.compute()
+        with weft.config.override(cache_dir=str(tmp_path / "client")):
+            assert weft.dask.warm(client, found) > 0
+        np.testing.assert_allclose(dense(found.compute()), dense(weft.evaluate(text, X=A)))
+    finally:
+        client.run(lambda: weft.config.reset())

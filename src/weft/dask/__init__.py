@@ -15,15 +15,19 @@ if TYPE_CHECKING:
     from .chunks import entries as entries
     from .chunks import from_tensor as from_tensor
     from .chunks import rechunk as rechunk
+    from .decomposition import svd as svd
+    from .kernels import warm as warm
     from .moments import mean as mean
     from .moments import std as std
     from .moments import var as var
+    from .report import explain as explain
     from .statement import einsum as einsum
     from .statement import evaluate as evaluate
 
 _PLACES = {
     "entries": "chunks", "from_tensor": "chunks", "rechunk": "chunks",
     "mean": "moments", "std": "moments", "var": "moments",
+    "svd": "decomposition", "warm": "kernels", "explain": "report",
     "einsum": "statement", "evaluate": "statement",
 }  # fmt: skip
 

@@ -9,6 +9,7 @@ import dask
 import dask.array as da
 import numpy as np
 from dask.array.utils import meta_from_array
+from dask.graph_manipulation import clone
 from dask.highlevelgraph import HighLevelGraph
 
 from ..operations.foreign_tensors import count_entries
@@ -16,8 +17,22 @@ from ..operations.operands import StorageHolder, storage_of
 from ..tensor import SparseTensor, asarray
 from . import hooks
 
-__all__ = ["ENTRIES", "cuts", "entries", "from_tensor", "kept_entries", "rechunk", "remember", "tasks"]
+__all__ = [
+    "ENTRIES",
+    "READ",
+    "again",
+    "cuts",
+    "entries",
+    "from_tensor",
+    "kept_entries",
+    "kept_entries_of",
+    "rechunk",
+    "remember",
+    "tasks",
+]
 
+READ = "weft: read "
+"""Start of the names of layers whose tasks read files."""
 ENTRIES = 10_000_000
 """Entries of a chunk: about 120 MB, and enough work to be worth a task."""
 _registered = hooks.registered  # chunks are of a type that dask knows, from here on
@@ -28,6 +43,12 @@ _KEPT = 1024
 def tasks(x: Any, chunks: Any) -> Any:
     """Return an array in other chunks, cut by tasks: the other method of clusters moves memory of ndarrays alone."""
     return x if tuple(x.chunks) == tuple(chunks) else x.rechunk(chunks, method="tasks")
+
+
+def again(x: Any, number: int) -> Any:
+    """Return an array for another pass over it: chunks of files are read anew, and not held between the passes."""
+    read = [name for name in x.dask.layers if name.startswith(READ)] if number else []
+    return clone(x, seed=number) if read and set(x.dask.layers) == set(read) else x
 
 
 def cuts(counts: np.ndarray[Any, Any], entries: int) -> tuple[int, ...]:
@@ -69,7 +90,12 @@ def remember(x: Any, counts: Any) -> Any:
 
 def kept_entries(x: Any) -> int | None:
     """Return the number of entries of an array if it is known without computing, else None."""
-    counts = _counts.get(x.name)
+    return kept_entries_of(x.name)
+
+
+def kept_entries_of(name: str) -> int | None:
+    """Return the number of entries of the array of a name, or None."""
+    counts = _counts.get(name)
     return None if counts is None else int(counts.sum())
 
 

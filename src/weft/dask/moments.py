@@ -25,6 +25,7 @@ from ..operations.operands import StorageHolder
 from ..records import record
 from ..tensor import asarray
 from .statement import evaluate
+from .steps import Operand, Step, noted
 from .trees import tree
 
 __all__ = ["mean", "std", "var"]
@@ -97,8 +98,9 @@ def _variance(
     result = np.zeros(0, own if own.kind in "fc" else np.float64).real.dtype
     kept = tuple(a for a in range(X.ndim) if a not in gone)
     what, order = "std" if root else "var", (*kept, *gone)
+    task = OfChunk(gone, computed)
     partial = da.blockwise(
-        OfChunk(gone, computed), order, X, tuple(range(X.ndim)),
+        task, order, X, tuple(range(X.ndim)),
         name=f"weft: moments of chunks-{tokenize(X.name, gone, computed)}",
         adjust_chunks={a: (1,) * X.numblocks[a] for a in gone}, meta=np.empty((0,) * X.ndim), dtype=np.float64,
         concatenate=None,
@@ -108,6 +110,10 @@ def _variance(
     meta = asarray(meta) if is_sparse and kept else meta
     finish = Finish(ddof, root, result.name, is_sparse and bool(kept))
     found = tree(partial, len(kept), Moments.merged, finish, meta, f"weft: {what}", split_every)
+    operand = Operand(X.name, X.chunks, meta_from_array(X))
+    noted(partial.name, Step("moments of chunks", task, (("X", operand),), math.prod(X.numblocks)))
+    of_chunks, merges = Operand(partial.name, partial.chunks, meta), len(found.dask) - len(partial.dask)
+    noted(found.name, Step(what, Moments.merged, (("moments", of_chunks),), merges, is_merge=True))
     return _with_axes(found, gone, X.ndim) if keepdims else found
 
 

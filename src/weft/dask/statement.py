@@ -50,6 +50,7 @@ from ..tracebacks import ends_at_caller
 from .alignment import aligned, cut_beside
 from .chunks import kept_entries
 from .kinds import Kind
+from .steps import Operand, Step, noted
 from .trees import shown, tree
 
 __all__ = ["Block", "Merge", "einsum", "evaluate"]
@@ -127,11 +128,16 @@ class _Graph:
             meta=np.empty((0,) * order, kind.dtype) if split else kind.meta(order), dtype=kind.dtype,
             adjust_chunks={v: (1,) * len(chunks[v]) for v in split}, align_arrays=False, concatenate=None,
         )  # fmt: skip
+        read_arrays = tuple((name, Operand(x.name, x.chunks, meta_from_array(x))) for name, x in arrays.items())
+        noted(found.name, Step(task.text, task, read_arrays, math.prod(found.numblocks)))
         if not split or not isinstance(expr, Reduce):
             return found
-        name = f"weft: merge {task.text}"
-        meta = kind.meta(len(target.indices))
-        return tree(found, len(target.indices), Merge(expr.op, kind), None, meta, name, self.split_every)
+        merge, meta = Merge(expr.op, kind), kind.meta(len(target.indices))
+        whole = tree(found, len(target.indices), merge, None, meta, f"weft: merge {task.text}", self.split_every)
+        partial = Operand(found.name, found.chunks, meta)
+        merges = len(whole.dask) - len(found.dask)
+        noted(whole.name, Step(f"merge {task.text}", merge, (("partial results", partial),), merges, is_merge=True))
+        return whole
 
     def _cut(self, expr: Expr, root: bool = False) -> Expr:
         """Return an expression with the inner reductions over several chunks replaced by arrays of their own."""

@@ -166,6 +166,15 @@ class Directory:
                     held.callback(_unlink, name, here)
             yield
 
+    def contents(self, key: str) -> bytes | None:
+        """Return the shared object of the entry ``key`` as bytes; None if there is no entry that can be trusted."""
+
+        def read(path: str) -> bytes:
+            with open(path, "rb") as file:
+                return file.read()[:-FOOTER]
+
+        return self.lookup(key, read)
+
     def read_record(self, name: str) -> dict[str, Any]:
         """Return the JSON object of a small file; empty if there is no file, or no object in it."""
         try:

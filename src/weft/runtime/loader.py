@@ -5,8 +5,11 @@ The functions are cffi function pointers. A call costs well under a microsecond 
 
 from __future__ import annotations
 
+import os
+import platform
+import sys
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from functools import lru_cache, partial
 from threading import RLock
@@ -17,6 +20,7 @@ from ..config import config
 from ..errors import CompilerError, NotCompiledError
 from . import cache, forks, log, shipped, thread_pool, toolchain
 from ._ffi import ffi
+from .levels import cpu_identity
 from .objects import Library, listening, open_object
 from .together import at_once
 from .wanted import Wanted, note
@@ -25,7 +29,8 @@ if TYPE_CHECKING:
     from _thread import RLock as RLockType
 
 __all__ = [
-    "Functions", "Wanted", "forget", "load", "one_thread", "open_all", "pool_of_threads", "support_function",
+    "Functions", "Wanted", "adopt", "forget", "load", "machine", "one_thread", "open_all", "opened_objects",
+    "pool_of_threads", "support_function",
 ]  # fmt: skip
 
 
@@ -171,6 +176,69 @@ def forget() -> None:
     _libraries.clear()
 
 
+def machine() -> str:
+    """Return what a machine must have in common with another to run the kernels of that one."""
+    level = toolchain.LEVEL if "native" not in toolchain.LEVEL else cpu_identity()
+    return "\n".join([abi.VERSION, sys.platform, platform.machine(), level])
+
+
+def opened_objects() -> dict[str, bytes]:
+    """Return the shared objects of all kernels in memory that are not shipped, by their texts, for other machines."""
+    found: dict[str, bytes] = {}
+    for (source, *_), library in list(_libraries.items()):
+        if not library.suffix:
+            folder, name = os.path.split(library.path)
+            contents = cache.Directory(folder).contents(name.removesuffix(".so"))
+            if contents is not None:
+                found[source] = contents
+    return found
+
+
+def adopt(objects: Mapping[str, bytes]) -> int:
+    """Take shared objects that another machine has compiled; those that this one has compiled itself are left out.
+
+    Parameters
+    ----------
+    objects : mapping
+        The objects by their texts, those of support functions among them.
+
+    Returns
+    -------
+    int
+        The number of objects that were taken.
+    """
+    where, taken = cache.directory(), 0
+    for source, contents in objects.items():
+        if _key(source) in _libraries:
+            continue
+
+        def write(
+            output: str, contents: bytes = contents, key: str = cache.digest("adopted", machine(), source)
+        ) -> str:
+            with open(output, "wb") as file:
+                file.write(contents)
+            return key
+
+        library, reason = _opened(where, where.publish(write))
+        if library is None:
+            log.info("a kernel from another machine does not load: %s", reason)
+            continue
+        _libraries[_key(source)] = library
+        taken += 1
+    for source in objects:
+        for support in map(support_function, shared_by(source)):
+            here = _libraries.get(_key(support.source)), _libraries.get(_key(source))
+            if here[0] is not None and here[1] is not None:
+                _connect(here[1], support, here[0])
+    return taken
+
+
+def _connect(library: Library, support: Wanted, of: Library) -> None:
+    """Give a kernel the address of a support function, which it calls through a pointer of the function's name."""
+    (name,) = support.names
+    ffi.cast("void **", library.address(name))[0] = of.address(name)
+
+
 def open_all(texts: Sequence[Wanted]) -> list[Library]:
     """Open the shared objects of texts: shipped ones, those on disk, and otherwise newly compiled ones.
 
@@ -209,12 +277,10 @@ def open_all(texts: Sequence[Wanted]) -> list[Library]:
         compiled = [partial(_pool if text is threads else _compiled, text) for text in missing]
         found |= zip(missing, at_once(compiled), strict=True)
     _serve(found.get(threads))
-    # A kernel calls a support function through a pointer of the function's name.
     for text, needed in shared.items():
         for support in needed:
             library = _libraries[_key(support.source)] = _there(found[support])
-            (name,) = support.names
-            ffi.cast("void **", _there(found[text]).address(name))[0] = library.address(name)
+            _connect(_there(found[text]), support, library)
     return [_there(found[text]) for text in texts]
 
 
