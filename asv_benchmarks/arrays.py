@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 from collections.abc import Callable, Iterator
 from functools import cache
 from typing import Any, ClassVar
@@ -69,10 +70,24 @@ CASES: dict[str, Callable[[Any, Any, Any], Any]] = {
     "A / d": lambda xp, a, b: a / _dense(a.shape[0])[:, None],
     "A @ X.T": lambda xp, a, b: a @ _dense(8, a.shape[1]).T,
     "X @ A": lambda xp, a, b: _dense(8, a.shape[0]) @ a,
+    "A ** 2": lambda xp, a, b: a.power(2) if isinstance(a, sp.sparray) else a**2,
+    "A.sum()": lambda xp, a, b: xp.einsum("ij->", a) if xp.__name__ == "weft" and a.ndim == 2 else a.sum(),
+    "pickle": lambda xp, a, b: pickle.loads(pickle.dumps(a)),
+    "A[A > t] = 0": lambda xp, a, b: _thresholded(a, 0),
+    "A[A > t] = 1": lambda xp, a, b: _thresholded(a, 1),
+    "setdiag": lambda xp, a, b: a.copy().setdiag(1),
+    "A[idx][:, idx]": lambda xp, a, b: a[_index(a.shape[0])][:, _index(a.shape[1])],
 }
-ONLY_MATRICES = {"kron", "A.diagonal()", "A / d", "A @ X.T", "X @ A"}
+ONLY_SCIPY = {"A[A > t] = 0", "A[A > t] = 1", "setdiag", "A[idx][:, idx]"}
+ONLY_MATRICES = {"kron", "A.diagonal()", "A / d", "A @ X.T", "X @ A"} | ONLY_SCIPY
 ENDLESS = {"A[:, idx]", "A[idx]", "A[mask]"}
 """What takes pydata/sparse minutes on the largest matrix."""
+
+
+def _thresholded(a: Any, value: float) -> Any:
+    changed = a.copy()
+    changed[changed > 0.9] = value
+    return changed.nnz
 
 
 @cache
@@ -123,7 +138,7 @@ def ratios(case: str, size: str) -> dict[str, Ratio]:
     run = CASES[case]
     runs: dict[str, Callable[[], Any]] = {}
     for name, (module, a, b) in operands(size).items():
-        if name != "pydata" or not (size == "10x10" or (size == "1e6x1e6" and case in ENDLESS)):
+        if name != "pydata" or not (case in ONLY_SCIPY or size == "10x10" or (size == "1e6x1e6" and case in ENDLESS)):
             runs[name] = lambda module=module, a=a, b=b: run(module, a, b)
     with threads(1):
         samples = interleaved(runs, budget=1.0)

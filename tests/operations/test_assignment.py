@@ -73,6 +73,54 @@ def test_every_format(format):
     assert A.format == name
 
 
+@pytest.mark.parametrize("format", FORMATS[2])
+def test_masks_and_diagonals_of_every_format(format):
+    rng = np.random.default_rng(5)
+    for shape, dtype in (((6, 5), "float64"), ((5, 5), "complex128"), ((1, 1), "int8"), ((0, 4), "float32")):
+        dense = np.where(rng.random(shape) < 0.5, rng.integers(-3, 4, shape), 0).astype(dtype)
+        A = weft.asarray(dense, format=format)
+        name, mask = A.format, rng.random(shape) < 0.4
+        for masks, value in (("csr", 0), ("coo", 3), ("dia", 0), ("csr", 2), (None, 7)):
+            # The last mask holds where A has entries, so that values alone change.
+            where = mask if masks is not None else dense.real > 1
+            A[weft.asarray(where, format=masks) if masks is not None else A.real > 1] = value
+            dense[where] = value
+            compare(A, dense)
+        for k in range(-1, 2):
+            at = np.arange(min(shape[0] - max(0, -k), shape[1] - max(0, k)))
+            for value in (2, at % 2, 0) if len(at) else ():
+                A.setdiag(value, k)
+                dense[at + max(0, -k), at + max(0, k)] = value
+                compare(A, dense)
+        assert A.format == name
+
+
+def test_only_what_is_assigned_changes():
+    A = weft.from_coords([[0, 0, 1, 2], [0, 2, 1, 2]], [1.0, 0.0, -0.0, 5.0], shape=(3, 3), format="csr")
+    before = A.copy()
+    A[A > 4] = 0
+    assert A.nnz == 3  # explicit zeros elsewhere stay
+    A = before.copy()
+    arrays = A._storage.arrays
+    A[A > 0] = 9
+    A.setdiag([1.0, 2.0, 3.0])
+    A[[0, 2], [2, 2]] = 4, 6
+    assert all(np.shares_memory(x, y) for x, y in zip(A._storage.arrays, arrays, strict=True))
+    np.testing.assert_array_equal(before.todense(), np.diag([1.0, -0.0, 5.0]))
+    np.testing.assert_array_equal(A.todense(), [[1, 0, 4], [0, 2, 0], [0, 0, 6]])
+    # Minus zero stays in other entries, and is assigned as a value.
+    B = weft.from_coords([[0, 1], [0, 1]], [-0.0, np.nan], shape=(3, 3), format="csr")
+    B.setdiag(1.0, 1)
+    B[weft.eye(3, dtype=bool) != weft.eye(3, dtype=bool, format="csr").T] = 1
+    assert np.signbit(B[0, 0])
+    assert np.isnan(B[1, 1])
+    with pytest.raises(TypeError):
+        B[B > 0] = 1j
+    C = B.with_fill(np.inf)
+    C[C < 2] = np.inf
+    assert C.nnz == 1
+
+
 def test_elements_are_collected():
     A = weft.from_coords([[0], [1]], [1.0], shape=(3, 3), format="csr")
     for k in range(3):

@@ -398,7 +398,7 @@ class InsertionWriter(EntryWriter):
             stmts += [*placing, self._stored(stmt.op, parent, value)]
         code = block(*stmts)
         if self.owner.skip_fill:
-            code = if_(self.owner.differs(value, self.vars.type.fill), code)
+            code = if_(self.owner.is_entry(stmt.value, value, self.vars.type.fill, env), code)
         return code
 
     def _told(self, k: int, coords: tuple[ir.Expr, ...], env: Environment) -> list[ir.Stmt]:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from .data_annihilators import Absorbed, assumed
     from .entry_lists import count_entries
     from .full_results import announce, full_line, may_spread, spreading
-    from .hash_growth import InsertionTarget, insertion_target
+    from .hash_growth import InsertionTarget, insertion_target, takes_insertions
     from .kernel import Kernel
     from .plan import (
         Plan,
@@ -65,6 +65,7 @@ __all__ = [
     "plan_of",
     "require_operands",
     "spreading",
+    "takes_insertions",
     "target_type",
     "under_standard_names",
     "verify",
@@ -79,7 +80,7 @@ _MODULES = {
     ".conversion_text": "ConversionReport",
     ".data_annihilators": "Absorbed assumed",
     ".entry_lists": "count_entries",
-    ".hash_growth": "InsertionTarget insertion_target",
+    ".hash_growth": "InsertionTarget insertion_target takes_insertions",
     ".full_results": "announce full_line may_spread spreading",
     ".kernel": "Kernel",
     ".plan": (

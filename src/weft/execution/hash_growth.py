@@ -15,7 +15,7 @@ from ..compiler import Lowered, generate, lower, schedule_entry_loops, types_tex
 from ..concrete_notation import to_text as statement_text
 from ..config import config
 from ..dtypes import name_of
-from ..formats import TensorType
+from ..formats import Format, TensorType
 from ..formats.capabilities import GrowingSegments, HashTable
 from ..formats.level import LevelEntries
 from ..index_notation import to_text
@@ -44,6 +44,7 @@ __all__ = [
     "inserted",
     "insertion_target",
     "list_of",
+    "takes_insertions",
 ]  # fmt: skip
 
 
@@ -149,16 +150,28 @@ def insertion_target(storage: Storage) -> InsertionTarget | None:
     storage : Storage
         The tensor, which is not changed.
     """
-    format = storage.format
-    if tables_of(format) is not None:
+    if tables_of(storage.format) is not None:
         return HashTables(storage)
+    return LongerSegments(storage) if takes_insertions(storage.format) else None
+
+
+def takes_insertions(format: Format) -> bool:
+    """Return whether entries are inserted in place into tensors of a format.
+
+    Parameters
+    ----------
+    format : Format
+        The format.
+    """
+    if tables_of(format) is not None:
+        return True
     # Else segments of the last level may grow, if the levels above have every coordinate and no arrays.
     above = format.levels[:-1]
     if format.is_structured or not format.is_unique or not format.levels:
-        return None
+        return False
     if format.levels[-1].capability(GrowingSegments) is None:
-        return None
-    return LongerSegments(storage) if all(level.row_major and not level.roles for level in above) else None
+        return False
+    return all(level.row_major and not level.roles for level in above)
 
 
 class HashTables(InsertionTarget):

@@ -38,7 +38,8 @@ from ..index_notation import (
     to_text,
     use_computation_dtype,
 )
-from ..index_notation.nodes import Access, Assignment
+from ..index_notation.nodes import Access, Apply, Assignment
+from ..index_notation.operator_table import OPERATORS
 from ..records import cached, record, replace
 from ..runtime import memory
 from ..runtime.beside import ready
@@ -714,6 +715,8 @@ def plan_for(
     if variant == usual:
         return again()  # so that the usual plan is kept once
     variant = variant or usual
+    value = assignment.value
+    prune = prune or (isinstance(value, Apply) and OPERATORS[value.op].leaves_out)
     types = dict(zip(_read(assignment)[1], operand_types, strict=True))
     if dtype is not None:
         assignment = use_computation_dtype(assignment, tuple((name, type.dtype) for name, type in types.items()), dtype)

@@ -94,6 +94,8 @@ class Operator:
         The result that these operands decide; None means their fill value.
     absent : object, optional
         The result for an implicit operand of unknown value, which the user of the operator guarantees.
+    leaves_out : bool
+        True if an element whose first operand is false gets no entry, and any other does, where entries are appended.
     symbol : str, optional
         Spelling in index notation, such as ``+``; None if the operator is called by name.
     precedence : int
@@ -117,6 +119,7 @@ class Operator:
     absorbs: tuple[int, ...] = ()
     absorbed: Any = None
     absent: Any = None
+    leaves_out: bool = False
     symbol: str | None = None
     precedence: int = 0
 
@@ -272,6 +275,7 @@ OPERATORS: dict[str, Operator] = {
         *_called(2, "float_power power", near_annihilators=(*_FROM_ZERO, Near(0, 1), Near(1, 0, 1))),
         Operator("left", 2, "call:left", functions.left),
         Operator("select", 2, "call:select", functions.select, annihilators=((0, False), (1, 0))),
+        Operator("kept", 2, "call:select", functions.kept, annihilators=((0, False), (1, 0)), leaves_out=True),
         *(Operator(f.__name__, 1, f"call:{f.__name__}", f)
           for f in (functions.real, functions.imag, functions.nan_as_zero, functions.nan_as_one)),
         *(Operator(f.__name__, 1, "cast", f, monotone="exact") for f in functions.CONVERSIONS),

@@ -13,7 +13,8 @@ import numpy as np
 from ..dtypes import VALUE_DTYPES
 
 __all__ = [
-    "CONVERSIONS", "Function", "as_it_is", "imag", "left", "nan_as_one", "nan_as_zero", "real", "repetitions", "select",
+    "CONVERSIONS", "Function", "as_it_is", "imag", "kept", "left", "nan_as_one", "nan_as_zero", "real", "repetitions",
+    "select",
 ]  # fmt: skip
 
 
@@ -72,6 +73,9 @@ select = Function(
     lambda chosen, dtype: (np.dtype(bool), dtype, dtype),
 )
 """The second operand if the first is true, else zero: a product that leaves infinity and NaN unchanged."""
+
+kept = Function("kept", select._compute, select._dtypes)
+"""The same, of which the elements where the first operand is false have no entries."""
 
 left = Function(
     "left", lambda x, other: np.broadcast_arrays(x, other)[0], lambda dtype, other: (dtype, np.dtype(bool), dtype)

@@ -25,8 +25,11 @@ import numpy as np
 from numpy.typing import DTypeLike
 
 from .. import execution
+from ..dtypes import as_values
+from ..numpy_api.diagonals import diagonal
 from ..numpy_api.manipulation import pad
 from ..numpy_api.ufuncs import apply
+from ..operations.entry_changes import numbered, put
 from ..operations.fill_change import same_number
 from ..operations.operands import replace_storage, storage_of
 from ..tensor.sparse_tensor import SparseTensor
@@ -405,7 +408,15 @@ def setdiag(self: SparseTensor, values: Any, k: int = 0) -> None:
         count = min(count, len(given))
         given = given[:count]
     at = np.arange(count)
-    self[at + max(0, -k), at + max(0, k)] = given
+    where = at + max(0, -k), at + max(0, k)
+    storage = storage_of(self)
+    fill, vals = storage.dtype.type(storage.type.fill), as_values(given, storage.dtype)
+    # Elements that get the fill value are taken out, and formats that take insertions are written in place.
+    if given.ndim > 1 or storage.format.is_dense or execution.takes_insertions(storage.format) or (vals == fill).any():
+        self[where] = given
+        return
+    places = diagonal(SparseTensor(numbered(storage)), k).todense()[:count]
+    replace_storage(self, put(storage, where, np.broadcast_to(vals, count), places))
 
 
 def resize(self: SparseTensor, *shape: Any) -> None:

@@ -713,10 +713,10 @@ class LoopEmitter:
         inside = target.can_append(chain, env.coords)
         if not (owner.skip_fill and chain is target.chains[-1] and isinstance(stmt, Assign)):
             return block(*decls, if_(inside, target.append(chain, env.coords, made)))
-        # Append only values other than the fill value.
+        # Values that are left out are not appended.
         value = lower_expr(stmt.value, lambda a: owner.read(a, env))
-        differs = owner.differs(value, owner.types[target.access.tensor].fill)
-        return block(*decls, if_(inside, target.append_if(differs, env.coords, made, even=value.ty == "bool")))
+        entry = owner.is_entry(stmt.value, value, owner.types[target.access.tensor].fill, env)
+        return block(*decls, if_(inside, target.append_if(entry, env.coords, made, even=value.ty == "bool")))
 
 
 def _stored(coordinate: ir.Expr) -> ir.Expr:

@@ -20,7 +20,15 @@ from ..analysis.derived_variables import (
     radix_components,
     single_coordinate_levels,
 )
-from ..analysis.implicit_values import UNKNOWN, implicit_value, neutral_in_sum, same_value, typed, without_conversions
+from ..analysis.implicit_values import (
+    UNKNOWN,
+    CastExpr,
+    implicit_value,
+    neutral_in_sum,
+    same_value,
+    typed,
+    without_conversions,
+)
 from ..analysis.iteration_graph import is_full, level_iterators
 from ..analysis.merge_lattice import LevelIterator, Point, TooManyCases
 from ..analysis.runtime_fills import fill_name, is_fill_name
@@ -63,7 +71,7 @@ from .function_kind import FunctionKind
 from .implicit_entries import ImplicitEntries, find_implicit_entries, visit
 from .loops import LoopEmitter
 from .result_writer import ResultWriter, WriterOf
-from .scalar_expressions import lower_value
+from .scalar_expressions import lower_expr, lower_value
 from .thread_partials import THREADS
 from .workspaces import neutral_of
 
@@ -279,6 +287,14 @@ class Lowerer:
         if fill_name(name) in self.fills and same_value(value, type.fill):
             return cast(self.fills[fill_name(name)], dtype)
         return lower_value(value, dtype, lambda a: self.read(a, Environment()))
+
+    def is_entry(self, expr: Expr, value: ir.Expr, fill: Any, env: Environment) -> ir.Expr:
+        """Return whether a value gets an entry where some do not: those that equal the fill value, or are left out."""
+        while isinstance(expr, CastExpr):
+            expr = expr.expr
+        if isinstance(expr, Apply) and OPERATORS[expr.op].leaves_out:
+            return lower_expr(expr.args[0], lambda a: self.read(a, env))
+        return self.differs(value, fill)
 
     def differs(self, value: ir.Expr, fill: Any) -> ir.Expr:
         """Return whether a value is another than the fill value; NaN is the same as NaN."""

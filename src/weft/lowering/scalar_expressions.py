@@ -13,7 +13,7 @@ from ..ir.builder import cast, lit
 
 __all__ = ["combine", "lower_expr", "lower_value", "update"]
 
-_BY_LAST = frozenset({"select", *REPETITIONS.values()})
+_BY_LAST = frozenset({"kept", "select", *REPETITIONS.values()})
 
 
 def lower_expr(expr: Expr, load: Callable[[Access], ir.Expr]) -> ir.Expr:

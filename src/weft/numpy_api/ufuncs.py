@@ -217,7 +217,7 @@ def _function(name: str, op: str) -> Callable[..., Any]:
     return function  # type: ignore[no-any-return]
 
 
-_INTERNAL = ("left", "select")
+_INTERNAL = ("kept", "left", "select")
 FUNCTIONS: dict[str, Callable[..., Any]] = {
     name: _function(name, op)
     for name, op in {**{name: name for name in OPERATORS}, **ALIASES}.items()

@@ -23,10 +23,11 @@ from ..runtime.forks import data_lock
 from ..storage import Storage, coordinate_storage
 from .broadcasting import broadcast
 from .elementwise import without_axes
+from .entry_changes import assign_mask, put, without
 from .fill_change import require_dense, same_number
 from .index_keys import Key, parse_key
 from .indexing import coordinates
-from .operands import StorageHolder, as_operand
+from .operands import StorageHolder, as_operand, storage_of
 
 __all__ = ["PendingWrites", "setitem"]
 
@@ -63,6 +64,11 @@ def setitem(
     DensifyError
         If more elements than ``weft.config.max_densify_bytes`` holds would be stored.
     """
+    if not storage.format.is_dense and (mask := _sparse_mask(key, storage.shape)) is not None and np.ndim(value) == 0:
+        number = _number(value, storage.dtype)
+        removes = number is not None and same_number(number, storage.dtype.type(storage.type.fill))
+        if removes or (number is not None and not execution.takes_insertions(storage.format)):
+            return assign_mask(storage, mask, number), None
     parsed = parse_key(key, storage.shape)
     if storage.format.is_dense:
         _in_place(storage, key, value)
@@ -76,6 +82,11 @@ def setitem(
         if room is not None:
             room.insert(rows, vals)
             return room.storage, room
+        return put(storage, rows, vals), None
+    if region.names_elements:
+        mask = coordinate_storage(storage.shape, region.named, np.ones(len(region.named[0]), bool), False)
+        rest = without(storage, mask)
+        return (put(rest, rows, vals) if len(vals) else rest), None
     # Entries of the region that become implicit must be taken out: the tensor is stored anew.
     coo = execution.convert(storage, coordinates(len(storage.shape)))
     outside = ~region.holds(coo.arrays[1:])
@@ -129,20 +140,39 @@ class _Region:
     @cached
     def elements(self) -> int:
         """Return the number of elements of the tensor in the region."""
-        arrays = self.arrays
-        if arrays is None or not self.repeats:
+        if not self.repeats:
             return math.prod(self.shape)
-        number = _numbered(tuple(i.reshape(-1) for i in arrays.indices), [self.tensor[axis] for axis in arrays.axes])
-        return len(np.unique(number)) * math.prod(self.shape) // max(number.size, 1)
+        return self._distinct * math.prod(self.shape) // max(self._numbers.size, 1)
 
     @cached
     def repeats(self) -> bool:
         """Return whether the key selects an element twice; implicit entries of a value then matter, too."""
+        return self.arrays is not None and self._distinct < len(self._numbers)
+
+    @cached
+    def _numbers(self) -> np.ndarray[Any, Any]:
+        """Return a number for each tuple of indices in the arrays."""
         arrays = self.arrays
-        if arrays is None:
-            return False
-        number = _numbered(tuple(i.reshape(-1) for i in arrays.indices), [self.tensor[axis] for axis in arrays.axes])
-        return len(np.unique(number)) < len(number)
+        assert arrays is not None
+        return _numbered(tuple(i.reshape(-1) for i in arrays.indices), [self.tensor[axis] for axis in arrays.axes])
+
+    @cached
+    def _distinct(self) -> int:
+        number = self._numbers
+        # Numbers that increase, as those of a diagonal, are distinct without being sorted.
+        return len(number) if (number[1:] > number[:-1]).all() else len(np.unique(number))
+
+    @cached
+    def names_elements(self) -> bool:
+        """Return whether arrays name each element of the region."""
+        return self.arrays is not None and len(self.arrays.axes) == len(self.tensor)
+
+    @cached
+    def named(self) -> list[np.ndarray[Any, Any]]:
+        """Return the coordinates that arrays name, one array for each axis."""
+        assert self.arrays is not None
+        by_axis = dict(zip(self.arrays.axes, self.arrays.indices, strict=True))
+        return [by_axis[axis].reshape(-1) for axis in range(len(self.tensor))]
 
     def coordinates(self, places: tuple[np.ndarray[Any, Any], ...]) -> list[np.ndarray[Any, Any]]:
         """Return the tensor's coordinates for some places of the result, one integer array for each axis."""
@@ -197,12 +227,41 @@ def _entries(value: Any, storage: Storage, region: _Region) -> tuple[list[np.nda
     require_dense(region.shape, dtype, "the elements of the region")
     whole_values = np.ascontiguousarray(np.broadcast_to(values, region.shape)).reshape(-1)
     # Elements equal to the fill value must take part: for an element selected twice, the last value counts.
-    places = np.unravel_index(np.arange(size), region.shape) if region.shape else ()
-    rows, vals = _last(region.coordinates(tuple(places)), whole_values, storage.shape)
+    if region.names_elements:
+        rows = region.named
+    else:
+        rows = region.coordinates(np.unravel_index(np.arange(size), region.shape) if region.shape else ())
+    rows, vals = _last(rows, whole_values, storage.shape) if region.repeats else (rows, whole_values)
     # Compared bit by bit, so that NaN equals NaN and -0.0 differs from 0.0.
-    bits = vals.view(np.uint8).reshape(len(vals), -1) if len(vals) else np.empty((0, 1), np.uint8)
-    same = (bits == np.asarray(fill).reshape(1).view(np.uint8)).all(axis=1)
-    return [row[~same] for row in rows], vals[~same]
+    same = _same_bits(vals, fill)
+    return ([row[~same] for row in rows], vals[~same]) if same.any() else (rows, vals)
+
+
+def _same_bits(vals: np.ndarray[Any, Any], fill: Any) -> np.ndarray[Any, Any]:
+    """Return where values equal a number to the last bit."""
+    width = vals.itemsize
+    if width > 8:
+        halves = vals.view(np.uint64).reshape(-1, 2) == np.asarray(fill).reshape(1).view(np.uint64)
+        return np.asarray(halves.all(axis=1))
+    kind = f"u{width}"
+    return np.asarray(vals.view(kind) == np.asarray(fill).reshape(1).view(kind))
+
+
+def _sparse_mask(key: Any, shape: tuple[int, ...]) -> Storage | None:
+    """Return a key that is one sparse tensor of booleans over all axes, true where it has entries; None for others."""
+    if not isinstance(key, StorageHolder):
+        return None
+    mask = storage_of(key)
+    fits = mask.type.dtype == "bool" and mask.shape == shape and shape and not mask.format.is_dense
+    return mask if fits and not mask.type.fill else None
+
+
+def _number(value: Any, dtype: np.dtype[Any]) -> Any:
+    """Return a number in a dtype; None if a value is none."""
+    if isinstance(value, StorageHolder):
+        return None
+    found = as_values(value, dtype)
+    return found[()] if found.shape == () else None
 
 
 def _trimmed(shape: tuple[int, ...], wanted: tuple[int, ...]) -> tuple[int, ...]:

@@ -33,8 +33,8 @@ from .operands import describe, scalar_storage
 from .shapes import broadcast_shapes
 
 __all__ = [
-    "ElementwisePlan", "apply_scalar", "apply_unary", "depends_on_values", "flat_map", "plan_binary", "vector",
-    "with_axes", "without_axis",
+    "ElementwisePlan", "appends_alone", "apply_scalar", "apply_unary", "depends_on_values", "flat_map", "plan_binary",
+    "vector", "with_axes", "without_axis",
 ]  # fmt: skip
 
 Run = Callable[[tuple[Storage, ...]], Storage]
@@ -343,7 +343,7 @@ def _pruned_answers(op: str, found: Storage) -> Storage:
     if not absent:
         return found
     # A format that appends its entries is copied by one kernel that leaves some out.
-    if not _appends_alone(found.format):
+    if not appends_alone(found.format):
         return drop_explicit_fill(found)
     type = found.type
     return plans.get(("pruning copy", type.number), lambda: _pruning_copy(type)).run((found,))
@@ -356,7 +356,7 @@ def _pruning_copy(type: TensorType) -> ElementwisePlan:
 
 
 @cache
-def _appends_alone(format: Format) -> bool:
+def appends_alone(format: Format) -> bool:
     """Return whether entries of a format are appended one by one, so that a kernel may leave some out."""
     if not format.levels or not format.is_unique or format.is_structured:
         return False
@@ -393,7 +393,7 @@ class ScalarPlan:
         self._results: dict[Any, TensorType] = {}
         self._op = op
         self._asked: dict[Any, ElementwisePlan] = {}  # by the scalar; no question depends on the sign of a zero
-        self._answers: dict[bool, ElementwisePlan] | None = {} if _asks(op) and _appends_alone(type.format) else None
+        self._answers: dict[bool, ElementwisePlan] | None = {} if _asks(op) and appends_alone(type.format) else None
 
     def takes(self, scalar: Any) -> bool:
         """Return whether the scalar fits into the dtype of the plan."""
