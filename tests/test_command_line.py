@@ -168,6 +168,18 @@ def test_misspelt_commands(wrong, meant, capsys):
     assert "demo, cache, info, convert" in error
 
 
+def test_files_that_do_not_say_all(tmp_path, capsys):
+    (tmp_path / "a.tns").write_text("0 1 5\n1 0 7\n")
+    options = ["--start", "0", "--dtype", "int16", "--shape", "3,4"]
+    assert main(["info", str(tmp_path / "a.tns"), *options]) == 0
+    text = capsys.readouterr().out
+    assert "shape    3 x 4\ndtype    int16" in text
+    assert main(["convert", str(tmp_path / "a.tns"), str(tmp_path / "a.npz"), "--start", "0"]) == 0
+    assert weft.load(tmp_path / "a.npz")[0, 1] == 5
+    assert main(["info", str(tmp_path / "a.npz"), "--start", "0"]) == 2
+    assert "start is for .tns files" in capsys.readouterr().err
+
+
 def test_schedules(capsys):
     product = ["C(i,k) = A(i,j)*B(j,k)", "-f", "A:csr", "--schedule"]
     assert main([*product, "split(i, i0, i1, 8)", "--schedule", "parallelize(i0)", "--print", "concrete notation"]) == 0

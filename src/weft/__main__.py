@@ -8,10 +8,11 @@ import sys
 from collections.abc import Mapping, Sequence
 from math import prod
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
-from . import __version__, demo, load, save
+from . import SparseTensor, __version__, demo, load, save
 from . import compile as compile_kernel
 from .dtypes import VALUE_DTYPES, value_dtype
 from .errors import WeftError
@@ -149,8 +150,14 @@ def _playground(argv: list[str]) -> int:
 def _info(argv: list[str]) -> int:
     parser = argparse.ArgumentParser("weft info", description="Describe the tensor in a file.")
     parser.add_argument("file", help="a file whose name ends in .mtx, .tns (or either with .gz or .bz2) or .npz")
+    parser.add_argument("--shape", metavar="N,N,...", help="the shape, where the file does not say it (.tns)")
+    parser.add_argument("--dtype", help="the dtype of the values of a .tns file")
+    parser.add_argument("--start", type=int, metavar="N", help="the first coordinate of a .tns file, 0 or 1")
+    parser.add_argument("--key", metavar="PATH", help="the group in a file that has several (.h5ad, .h5, .zarr)")
     options = parser.parse_args(argv)
-    A = load(options.file)
+    shape = None if options.shape is None else _shape(options.shape)
+    dtype = None if options.dtype is None else _dtype(options.dtype)
+    A = _loaded(options.file, start=options.start, key=options.key, shape=shape, dtype=dtype)
     size = prod(A.shape)
     print(f"shape    {' x '.join(map(str, A.shape)) or 'scalar'}")
     print(f"dtype    {A.dtype}, fill value {A.fill_value}")
@@ -165,6 +172,14 @@ def _info(argv: list[str]) -> int:
     return 0
 
 
+def _loaded(path: str, **options: Any) -> SparseTensor:
+    """Return the tensor in a file; raise ``UsageError`` for options that are for files of another kind."""
+    try:
+        return load(path, **options)
+    except TypeError as error:
+        raise UsageError(str(error)) from None
+
+
 def _convert(argv: list[str]) -> int:
     parser = argparse.ArgumentParser(
         "weft convert", description="Write the tensor in a file to another file, or show how formats are converted."
@@ -173,6 +188,8 @@ def _convert(argv: list[str]) -> int:
     files.add_argument("source", nargs="?", help="what to read: .mtx, .tns (or either with .gz or .bz2) or .npz")
     files.add_argument("target", nargs="?", help="what to write")
     files.add_argument("--format", help="the format to store it in, where the kind of file keeps formats (npz)")
+    files.add_argument("--start", type=int, metavar="N", help="the first coordinate of a .tns file, 0 or 1")
+    files.add_argument("--key", metavar="PATH", help="the group to read in a file that has several (.h5ad, .h5, .zarr)")
     formats = parser.add_argument_group("formats")
     formats.add_argument("--from", dest="have", metavar="FORMAT", help="the format of the source")
     formats.add_argument("--to", dest="wanted", metavar="FORMAT", help="the format of the result")
@@ -189,9 +206,9 @@ def _convert(argv: list[str]) -> int:
     if about_formats == (None,) * len(about_formats):
         if options.target is None:
             raise UsageError("weft convert takes two files, or two formats: --from csr --to dia")
-        save(options.target, load(options.source, format=options.format))
+        save(options.target, _loaded(options.source, format=options.format, start=options.start, key=options.key))
         return 0
-    if options.source is not None or options.format is not None:
+    if (options.source, options.format, options.start, options.key) != (None,) * 4:
         raise UsageError("weft convert takes two files, or --from and --to, not both")
     return _show_conversion(options)
 

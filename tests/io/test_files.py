@@ -472,3 +472,10 @@ def test_real_files():
         A = weft.load(path)
         assert A.ndim == len(first) - 1
         check(A._storage)
+
+
+@pytest.mark.parametrize("thing", [io.BytesIO(b"garbage"), 3, None])
+def test_what_has_no_name_has_no_kind(thing):
+    for run in (weft.load, weft.open, lambda thing: weft.save(thing, weft.eye(2))):
+        with pytest.raises(TypeError, match=r"is no path; read_mtx, read_tns, load_npz"):
+            run(thing)

@@ -91,6 +91,10 @@ def test_out(name):
         lambda w, a: w.concatenate([a, a], out=np.zeros((6, 3)), dtype=float),
         lambda w, a: w.concatenate([a, a], out=np.zeros((6, 3), int)),
         lambda w, a: w.quantile(a, 0.5, axis=0, out=np.zeros(3, int)),
+        lambda w, a: w.std(a, axis=0, out=np.zeros(3, int)),
+        lambda w, a: w.nanmean(a, axis=0, out=np.zeros(3, int)),
+        lambda w, a: w.nanvar(a, axis=0, out=np.zeros(3, int)),
+        lambda w, a: w.nanstd(a, axis=0, out=np.zeros(3, int)),
     ],
 )
 def test_casts_that_are_refused(call):

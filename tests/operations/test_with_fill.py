@@ -49,6 +49,23 @@ def test_a_dtype_must_hold_the_value(value):
         W.with_fill(value)
 
 
+@pytest.mark.parametrize(
+    ("dtype", "value"), [("uint8", -1), ("uint8", 256), ("int8", 2**40), ("uint64", -1), ("bool", 2)]
+)
+def test_the_dtype_that_the_message_names_holds_the_value(dtype, value):
+    W = weft.asarray(A.astype(dtype), format="csr")
+    with pytest.raises(DTypeError) as error:
+        W.with_fill(value)
+    wider = str(error.value).partition("astype('")[2].partition("'")[0]
+    assert wider != dtype
+    assert W.astype(wider).with_fill(value).fill_value == value
+
+
+def test_no_dtype_holds_huge_integers():
+    with pytest.raises(DTypeError, match=rf"does not hold the fill value {10**30}$"):
+        weft.asarray(A.astype("int8"), format="csr").with_fill(10**30)
+
+
 def test_asarray_names_the_way():
     with pytest.raises(StorageError, match=r"weft.asarray\(A\).with_fill\(inf\)"):
         weft.asarray(weft.asarray(A, format="csr"), fill_value=np.inf)

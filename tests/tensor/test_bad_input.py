@@ -21,6 +21,7 @@ B = weft.random((5, 6), nnz=5, format="coo", rng=0)
 X = np.ones(3)
 WIDE = weft.random((10**6, 10**6), nnz=20_000, rng=0)
 ONES = np.ones(10**6)
+FAR = weft.from_coords([[1]], [-70_000], shape=(3,))
 
 
 @pytest.mark.parametrize(
@@ -73,6 +74,19 @@ ONES = np.ones(10**6)
             DTypeError,
             ["sum(j, A(i,j)*x(j))", "int8", "y(i) = A(i,j)*x(j) + z(i)", "evaluate"],
         ),
+        (
+            lambda: weft.compile("y(i) = x(i)", dtypes={"x": "int8"})(x=[3, 300]),
+            DTypeError,
+            ["x holds 300", "int8 cannot hold", "dtypes={'x': 'int64'}"],
+        ),
+        (lambda: weft.compile("y(i) = x(i)", x="coo", dtypes={"x": "int16"})(x=FAR), DTypeError, ["x holds -70000"]),
+        (
+            lambda: weft.compile("y(i) = 0.5*x(i)", dtypes={"y": "int64"}),
+            DTypeError,
+            ["makes float64, whose fractions int64 cannot hold", "y(i) = 0.5*x(i)", ".astype('int64')"],
+        ),
+        (lambda: weft.evaluate("y(i) = x(i)/2", x=[3, 4], dtype="int32"), DTypeError, ["fractions int32"]),
+        (lambda: weft.evaluate("y(i) = 1j*x(i)", x=[3j, 4.0], dtype=float), DTypeError, ["imaginary parts float64"]),
         (lambda: A[np.array([1.0])], IndexError, ["integer (or boolean)", "float64"]),
         (lambda: A[0, np.array(["a"])], IndexError, ["integer (or boolean)"]),
         (lambda: A.copy().__setitem__(np.array([1.0]), 0.0), IndexError, ["integer (or boolean)"]),

@@ -266,6 +266,17 @@ def test_compute_takes_what_assemble_of_the_same_expression_made():
     np.testing.assert_allclose(y.compute(made, A + A, np.ones(4)).todense(), 2 * A.todense() @ np.ones(4))
 
 
+def test_explain_says_that_operands_are_sorted_and_summed():
+    coords, V = [[0, 0, 0], [2, 0, 0]], weft.eye(3, format="csr")
+    U = weft.from_coords(coords, [1.0, 2.0, 3.0], shape=(3, 3), duplicates="keep").asformat("csr", sort=False)
+    line = "each call sorts the coordinates of U and sums repeated ones; pass U.canonical() to avoid this\n"
+    assert line in weft.explain("C(i,j) = U(i,j) + V(i,j)", U=U, V=V)
+    assert "each call" not in weft.explain("C(i,j) = U(i,j) + V(i,j)", U=U.canonical(), V=V)
+    unordered = weft.Format("(i,j) -> (i,j)", [weft.Dense(), weft.Compressed(ordered=False)])
+    report = weft.explain("C(i,j) = U(i,j) + V(i,j)", U=unordered, V="csr")
+    assert "each call sorts the coordinates of U; pass U.canonical() to avoid this" in report
+
+
 def test_explain():
     A = weft.asarray(array(0, (3, 4)), format="csr")
     for text in (

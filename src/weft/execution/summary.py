@@ -93,6 +93,10 @@ def _converted(lowered: Lowered) -> Iterator[str]:
     """Yield a line for each conversion of a call, with the format of an operand that makes it unnecessary."""
     schedule, types = lowered.schedule, lowered.types
     for c in schedule.conversions:
+        if (own := types[c.tensor].format).canonical() == c.format:
+            sums = "" if own.is_unique else " and sums repeated ones"
+            yield f"each call sorts the coordinates of {c.tensor}{sums}; pass {c.tensor}.canonical() to avoid this"
+            continue
         how = f"; pass {c.tensor}.asformat({str(c.format)!r}) to avoid this" if is_name_of(c.format) else ""
         yield f"each call converts {c.tensor} from {types[c.tensor].format} to {c.format}, since {c.reason}{how}"
     if (final := schedule.final_format) is not None:

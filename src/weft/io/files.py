@@ -41,6 +41,11 @@ _PACKED = ("mtx", "tns")  # text is what is packed by gzip and bzip2; the other 
 
 
 def _kind(path: str | os.PathLike[str]) -> str:
+    if not isinstance(path, str | os.PathLike):
+        raise TypeError(
+            f"the ending of a file's name says its kind, and a {type(path).__name__} is no path; read_mtx, read_tns, "
+            "load_npz, write_mtx, write_tns and save_npz take streams"
+        )
     name, compression = without_compression(os.fspath(path).rstrip("/"))
     ending = name.lower().rpartition(".")[2]
     kind = _KINDS.get(ending)

@@ -159,7 +159,7 @@ def nanvar(
     np.float64(1.0)
     """
     found, axes = masked_variance(x, None, axis, _floating(x, dtype), ddof)
-    return finish_reduction(found, axes, keepdims, isinstance(x, np.ndarray), out, "nanvar")
+    return finish_reduction(found, axes, keepdims, isinstance(x, np.ndarray), out, "nanvar", "same_kind")
 
 
 def nanstd(
@@ -179,4 +179,4 @@ def nanstd(
     """
     found, axes = masked_variance(x, None, axis, _floating(x, dtype), ddof)
     root = found.with_values(np.sqrt(found.vals), 0)
-    return finish_reduction(root, axes, keepdims, isinstance(x, np.ndarray), out, "nanstd")
+    return finish_reduction(root, axes, keepdims, isinstance(x, np.ndarray), out, "nanstd", "same_kind")

@@ -141,7 +141,7 @@ def nanmean(
         warnings.warn("Mean of empty slice", RuntimeWarning, stacklevel=2)
     found = elementwise("divide", SparseTensor(total), SparseTensor(numbers), SparseTensor)
     result = _as_asked(storage_of(found), dtype)
-    return finish_reduction(result, axes, keepdims, has_array, out, "nanmean")
+    return finish_reduction(result, axes, keepdims, has_array, out, "nanmean", "same_kind")
 
 
 def var(
@@ -210,7 +210,7 @@ def std(
         if result.dtype.kind in "iu":  # NumPy's roots of small integers are float16
             result = _as_asked(result, np.float64)
         result = apply_unary("sqrt", result)
-    return finish_reduction(_as_asked(result, dtype), axes, keepdims, has_array, out, "std")
+    return finish_reduction(_as_asked(result, dtype), axes, keepdims, has_array, out, "std", "same_kind")
 
 
 def _variance(

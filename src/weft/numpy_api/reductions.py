@@ -315,12 +315,14 @@ def operand(x: Any, name: str) -> tuple[Storage, bool]:
     return found.storage, found.is_array
 
 
-def finish_reduction(result: Storage, axes: Axes, keepdims: bool, has_array: bool, out: Any, name: str) -> Any:
+def finish_reduction(
+    result: Storage, axes: Axes, keepdims: bool, has_array: bool, out: Any, name: str, casting: str = "unsafe"
+) -> Any:
     # Returns the result as the caller gets it: a scalar, an ndarray, a tensor, or ``out``.
     if keepdims:
         result = with_axes(result, axes.gone)
     found = result.vals[0] if not result.shape else wrap_result(SparseTensor, result, has_array)
-    return found if out is None else write_out(found, out, name, casting="unsafe")
+    return found if out is None else write_out(found, out, name, casting=casting)
 
 
 def _reduction(

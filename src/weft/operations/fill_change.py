@@ -9,7 +9,7 @@ import numpy as np
 
 from .. import execution
 from ..config import config
-from ..dtypes import as_values
+from ..dtypes import VALUE_DTYPES, as_values
 from ..errors import DensifyError, DTypeError
 from ..formats import Format
 from ..storage import Storage, fill_of, tensor_type
@@ -82,10 +82,10 @@ def other_fill(storage: Storage, fill: Any) -> Storage:
         if storage.dtype.kind in "iub" and value != fill:  # a fraction
             raise ValueError
     except (OverflowError, ValueError, TypeError):
-        wider = np.result_type(storage.dtype, fill)
-        raise DTypeError(
-            f"{storage.dtype} does not hold the fill value {fill!r}; write A.astype({wider.name!r}).with_fill({fill!r})"
-        ) from None
+        whole = isinstance(fill, int | np.integer)
+        wider = np.result_type(storage.dtype, np.min_scalar_type(fill) if whole else fill)
+        ways = f"; write A.astype({wider.name!r}).with_fill({fill!r})" if wider.name in VALUE_DTYPES else ""
+        raise DTypeError(f"{storage.dtype} does not hold the fill value {fill!r}{ways}") from None
     old, format = storage.type.fill, storage.format
     if not format.levels or (format.is_compact and "crd" in format.levels[-1].roles):
         return relabel_fill(storage, value)

@@ -550,9 +550,9 @@ class CompiledKernel:
             if len(storage.shape) != type.format.order:
                 raise ShapeError(f"{name} has {len(storage.shape)} axes instead of {type.format.order} in {self._text}")
             if storage.type.dtype != type.dtype:
-                if not np.can_cast(storage.type.dtype, type.dtype, "same_kind"):
+                if (lost := _not_held(storage, type.dtype)) is not None:
                     raise DTypeError(
-                        f"{name} is {storage.type.dtype}, which {type.dtype} cannot hold; {self._text} was compiled "
+                        f"{name} {lost}, which {type.dtype} cannot hold; {self._text} was compiled "
                         f"for {type.dtype}: compile it with dtypes={{{name!r}: {storage.type.dtype!r}}}"
                     )
                 storage = execution.in_dtype(storage, np.dtype(type.dtype))
@@ -563,6 +563,18 @@ class CompiledKernel:
         types = {**self._types, self._assignment.target.tensor: self._kernel.type}
         listed = ", ".join(f"{name}: {type.format} {type.dtype}" for name, type in types.items())
         return f"<kernel {self._text}; {listed}>"
+
+
+def _not_held(storage: Storage, dtype: str) -> str | None:
+    """Return what another dtype cannot hold of a tensor: its dtype, or an integer in it; None if it holds all."""
+    if not np.can_cast(storage.type.dtype, dtype, "same_kind"):
+        return f"is {storage.type.dtype}"
+    if storage.dtype.kind not in "iu" or np.can_cast(storage.dtype, dtype) or not np.issubdtype(dtype, np.integer):
+        return None
+    vals = storage.vals if storage.format.is_compact else foreign_tensors.convert(storage, "coo").vals
+    held = np.iinfo(dtype)
+    extremes = [storage.type.fill, *([vals.min(), vals.max()] if vals.size else [])]
+    return next((f"holds {value}" for value in extremes if not held.min <= value <= held.max), None)
 
 
 def _apart(storages: tuple[Storage, ...], vals: np.ndarray) -> tuple[Storage, ...]:

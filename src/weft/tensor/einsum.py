@@ -22,6 +22,7 @@ from ..index_notation import (
     parse,
     parse_einsum,
     result_dtype,
+    to_text,
     use_computation_dtype,
 )
 from ..index_notation.nodes import Assignment, Reduce
@@ -110,10 +111,33 @@ def evaluate(text: str, /, *, format: FormatLike | None = None, dtype: DTypeLike
             used.add(assignment.target.tensor)
         if not operands.keys() <= used:
             check_names(text, operands, sorted(used), ("format", "dtype"))
-        return _run(assignment, _adopted(operands, weak=True), format, dtype)
+        adopted = _adopted(operands, weak=True)
+        if dtype is not None and used <= operands.keys():
+            types = tuple([(name, operand.storage.type) for name, operand in adopted.items()])
+            _require_held(assignment, types, value_dtype(dtype))
+        return _run(assignment, adopted, format, dtype)
     except WeftError as error:
         end_at_caller(error)
         raise
+
+
+@lru_cache(maxsize=256)
+def _require_held(assignment: Assignment, types: tuple[tuple[str, TensorType], ...], dtype: np.dtype[Any]) -> None:
+    """Raise if the fractions or the imaginary parts of a result would be lost in the dtype that is asked for.
+
+    Booleans and narrower dtypes of one kind are what NumPy makes of numbers.
+    """
+    made = execution.target_type(assignment, dict(types), None, None).dtype
+    kinds = "biufc".index(np.dtype(made).kind), "biufc".index(dtype.kind)
+    if (kinds[0] >= _FRACTIONS > kinds[1] > 0) or kinds == (_FRACTIONS + 1, _FRACTIONS):
+        part = "imaginary parts" if kinds[0] > _FRACTIONS else "fractions"
+        raise DTypeError(
+            f"{to_text(assignment)} makes {made}, whose {part} {dtype} cannot hold; convert the result, which "
+            f"drops them: .astype({dtype.name!r})"
+        )
+
+
+_FRACTIONS = 3  # the place of "f" among the kinds of dtypes
 
 
 def _parsed_einsum(operands: Sequence[Any]) -> tuple[Einsum, tuple[Any, ...]]:
@@ -516,6 +540,8 @@ def _types(
         if name != result:
             types[name] = TensorType.of(dtype or "float64", format or Format.dense(order))
         elif name in formats or name in dtypes:
+            if dtype is not None and assignment.op is None:
+                _require_held(assignment, tuple(types.items()), np.dtype(dtype))
             types[name] = execution.target_type(assignment, types, format, dtype)
     return types
 
