@@ -58,7 +58,7 @@ def page(state: State, found: Answer, *, preset: Preset | None = None, served: b
     return _environment().get_template("page.html").render(
         state=state, answer=found, preset=preset, presets=PRESETS, served=served,
         expression_length=EXPRESSION_LENGTH, schedule_length=SCHEDULE_LENGTH,
-        rows=max(3, 1 + -(-len(state.expression) // _LINE)),
+        rows=max(3, 1 + -(-len(state.expression) // _LINE)) if served else -(-len(state.expression) // _LINE),
     )  # fmt: skip
 
 
