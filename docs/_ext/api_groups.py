@@ -150,7 +150,7 @@ PAGES: tuple[Page, ...] = (
                 "tensor.compiled_kernel.CompiledKernel "
                 + members(
                     "tensor.compiled_kernel.CompiledKernel",
-                    "assemble compute explain source kernels stages passes",
+                    "assemble compute explain kernels stages passes",
                 ),
             ),
         ),

@@ -218,6 +218,10 @@ class CompiledKernel:
     ----------
     operands : tuple of str
         Names of the operands on the right-hand side in order.
+    source : str
+        The C code of the kernel.
+    stages : dict
+        The text of every stage of the compiler by name.
 
     Examples
     --------
@@ -243,19 +247,7 @@ class CompiledKernel:
         target = assignment.target.tensor
         self._called_with = self.operands if assignment.op is None else (*self.operands, target)
         self._all_types = {**self._types, target: self._kernel.type}
-
-    @property
-    def source(self) -> str:
-        """The C code of the kernel.
-
-        Examples
-        --------
-        >>> import weft
-        >>> k = weft.compile("y(i) = A(i,j)*x(j)", A="csr", x="dense", y="dense")
-        >>> "double *restrict y_vals" in k.source
-        True
-        """
-        return self._kernel.source
+        self.source: str = self._kernel.source  # made here, so that a schedule that does not apply is refused here
 
     @property
     def kernels(self) -> Collection[execution.Kernel]:
