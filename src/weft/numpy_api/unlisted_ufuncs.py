@@ -86,7 +86,7 @@ def _with(storage: Storage, vals: np.ndarray[Any, Any], fill: np.ndarray[Any, An
 
 def mapped(name: str) -> Callable[..., Any]:
     """Return weft's version of NumPy's function of single elements; further arguments are passed on to NumPy."""
-    numpy: Any = getattr(np, name)
+    numpy: Any = getattr(np, _SYNONYMS.get(name, name))
 
     def function(x: Any, /, *args: Any, **options: Any) -> SparseTensor:
         return map(lambda values: numpy(values, *args, **options), x)
@@ -199,6 +199,7 @@ def frexp(x: Any, /) -> Any:
     return call_ufunc(np.frexp, (x,))
 
 
+_SYNONYMS = {"fix": "trunc"}  # of which newer versions of NumPy warn
 _MAPPED = "angle bitwise_count fabs fix i0 iscomplex isreal nan_to_num sinc spacing"
 __all__ += _MAPPED.split()
 for _name in _MAPPED.split():
