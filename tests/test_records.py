@@ -98,7 +98,7 @@ def test_records_are_what_dataclasses_are():
         [type(x) is type(y) and compared(x) == compared(y) for y in theirs[:-2]] for x in theirs[:-2]
     ]
     assert ours[-1] == ours[-2]
-    assert len(set(ours)) == len(set(theirs))
+    assert len(set(ours)) == len({(type(x), compared(x)) for x in theirs[:-2]}) + 1
     assert [hash(x) for x in ours[:4]] == [hash(x) for x in theirs[:4]]
     assert [[f.name for f in fields(x)] for x in ours] == [[f.name for f in fields(x)] for x in theirs]
     assert hash(ours[-3]) == hash(theirs[-3]) == 7

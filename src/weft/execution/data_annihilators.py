@@ -151,6 +151,11 @@ class Absorbed:
     refused: tuple[Absorption, ...] = ()
     undecided: tuple[Absorption, ...] = ()
 
+    @property
+    def depends_on_values(self) -> bool:
+        """True if values of the operands were looked at."""
+        return bool(self.holding or self.refused or self.undecided)
+
     def notes(self, assumed: bool) -> str:
         """Return a line for each operator that was looked at: the values, and the consequences.
 

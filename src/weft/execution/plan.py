@@ -61,7 +61,7 @@ from .conversion import convert, convert_result
 from .data_annihilators import Absorbed, apply_data_annihilators
 from .full_results import announce, may_spread
 from .kernel import Kernel, with_fill
-from .plan_cache import kept
+from .plan_cache import kept, plans
 from .same_structure import same_structure
 from .steps import Steps, anonymous, in_pairs, wrapping_first
 from .structure import Structure, check_writable, require_structure
@@ -821,6 +821,20 @@ def evaluate(
     ResultTooLargeError
         The result does not fit in memory.
     """
+    # What depends on no value and no size is decided by the types alone: such a call finds its plan at once.
+    key = None
+    if assignment.op is None:
+        try:
+            storages = tuple([operands[n] for n in _read(assignment)[1]])
+        except KeyError:
+            storages = ()  # an error, which is raised below
+        key = ("evaluate", assignment, format, dtype, *[s.type.number for s in storages])
+        plan = plans.find(key)
+        if plan is not None:
+            try:
+                return plan.run(storages)  # type: ignore[no-any-return]
+            except WeftError:
+                pass  # it is raised below, with the names of the user
     out = None
     if assignment.op is not None:
         assignment, out = accumulation(assignment, operands, format, dtype)
@@ -831,6 +845,8 @@ def evaluate(
 
     def run(named: Assignment) -> Storage:
         plan = plan_for(named, tuple(s.type for s in storages), format=format, dtype=dtype)
+        if key is not None and not found.depends_on_values and not plan.spreads(named, storages):
+            plans.keep(key, plan)
         if format is None or not format.is_dense:
             if found.refused:
                 found.require_room(operands, plan.target)

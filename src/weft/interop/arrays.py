@@ -130,7 +130,8 @@ def coordinate_arrays(
 
 def check_range(obj: Any, crd: np.ndarray[Any, Any], size: int, name: str) -> None:
     """Raise ``StorageError`` unless coordinates are within an axis."""
-    if len(crd) and (crd.min() < 0 or crd.max() >= size):
+    # Negative coordinates are larger than all others as unsigned integers.
+    if len(crd) and crd.view(f"u{crd.itemsize}").max() >= size:
         raise broken(obj, f"{name} holds coordinates outside [0, {size})")
 
 

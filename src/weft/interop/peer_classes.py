@@ -364,7 +364,10 @@ class GCXS(_PydataArray):
         data, indices, indptr = arg
         pos, crd = np.asarray(indptr), np.asarray(indices)
         format = formats[cls.format](len(whole), **options)
-        ordered, unique = segment_order(pos, crd)
+        try:
+            ordered, unique = segment_order(pos, crd)
+        except IndexError:  # the check of the levels says what is wrong with the bounds
+            ordered, unique = True, True
         loose = format if ordered and unique else format.unsorted(unique)
         levels = [None] * (len(format.levels) - 1) + [{"pos": pos, "crd": crd}]
         found = from_levels(whole, loose, levels, data, fill_value=0 if fill_value is None else fill_value)

@@ -45,7 +45,7 @@ from ..operations.fill_change import relabel_fill
 from ..operations.operands import StorageHolder, as_operand, storage_of
 from ..records import record
 from ..remapping import Remapping
-from ..storage import Storage
+from ..storage import Storage, tensor_type
 from ..tensor.operators import wrap_result
 from ..tensor.out_argument import write_out
 from ..tensor.sparse_tensor import SparseTensor
@@ -106,7 +106,7 @@ def _reduce_stored(
         # Coordinates do not matter if all axes are reduced.
         storage, axes = vector(storage.vals), _ALL
     operands = (storage,) if beside is None else (storage, beside)
-    key = ("reduction", op, chain, storage.type.number, axes.gone, format, len(operands))
+    key = _reduction_key(op, chain, storage.type, axes, format, len(operands))
     plan: ElementwisePlan | None = plans.find(key)
     if plan is None:
         indices = tuple(f"i{axis}" for axis in range(len(storage.shape)))
@@ -120,6 +120,21 @@ def _reduce_stored(
         target = Access("C", tuple(indices[a] for a in axes.kept))
         plan = plans.keep(key, ElementwisePlan(Assignment(target, value), tuple(s.type for s in operands), format))
     return plan.run(operands)
+
+
+def _reduction_key(
+    op: str, chain: tuple[str, ...], type: TensorType, axes: Axes, format: Format | None = None, operands: int = 1
+) -> tuple[Any, ...]:
+    return ("reduction", op, chain, type.number, axes.gone, format, operands)
+
+
+def _is_total_of_values(op: str, chain: tuple[str, ...], type: TensorType) -> bool:
+    """Return whether the reduction of all elements is that of the stored values, however many are not stored."""
+    format = type.format
+    if format.is_dense or not (format.is_compact and format.is_unique):
+        return False
+    fill = _chained(chain, type)
+    return same_value(fill.vals[0], OPERATORS[op].start(fill.type.dtype))
 
 
 def reduce_storage(op: str, chain: tuple[str, ...], storage: Storage, axes: Axes) -> Storage:
@@ -329,8 +344,21 @@ def _reduction(
     name: str, steps: tuple[str, ...], x: Any, axis: Axis, keepdims: bool, initial: Any, out: Any, where: Any = True
 ) -> Any:
     """Return a reduction by the last operator of ``steps``, after the unary operators before it."""
+    key = None
+    if axis is None and type(x) is SparseTensor and initial is None and out is None and where is True and not keepdims:
+        # A small tensor is reduced in little more time than these checks take.
+        whole = storage_of(x)
+        values, key = whole.vals, ("total", steps, whole.type.number)
+        total = plans.find(key)
+        if total is not None and values.size:
+            plan, flat = total
+            return plan.run((Storage(values.shape, flat, (), values),)).vals[0]
     *unary, op = steps
     chain, (storage, has_array) = tuple(unary), operand(x, name)
+    if key is not None and values.size and _is_total_of_values(op, chain, storage.type):
+        flat = tensor_type(storage.type.dtype, Format.dense(1))
+        _reduce_stored(op, chain, storage, Axes.of(None, storage.shape))
+        plans.keep(key, (plans.find(_reduction_key(op, chain, flat, _ALL)), flat))
     if where is not True:
         storage = _chosen(op, chain, x, where, initial)
     axes = Axes.of(axis, storage.shape)

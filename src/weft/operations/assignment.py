@@ -10,6 +10,7 @@ together.
 from __future__ import annotations
 
 import math
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -23,7 +24,7 @@ from ..runtime.forks import data_lock
 from ..storage import Storage, coordinate_storage
 from .broadcasting import broadcast
 from .elementwise import without_axes
-from .entry_changes import assign_mask, put, without
+from .entry_changes import assign_mask, listed, put, without
 from .fill_change import require_dense, same_number
 from .index_keys import Key, parse_key
 from .indexing import coordinates
@@ -84,7 +85,7 @@ def setitem(
             return room.storage, room
         return put(storage, rows, vals), None
     if region.names_elements:
-        mask = coordinate_storage(storage.shape, region.named, np.ones(len(region.named[0]), bool), False)
+        mask = listed(storage.shape, region.named, np.ones(len(region.named[0]), bool))
         rest = without(storage, mask)
         return (put(rest, rows, vals) if len(vals) else rest), None
     # Entries of the region that become implicit must be taken out: the tensor is stored anew.
@@ -319,10 +320,26 @@ class PendingWrites:
     def finish(self) -> Storage:
         """Assign the pending single elements, and return the tensor."""
         if self.written:
-            key = tuple(map(np.array, zip(*self.written, strict=True)))
-            self._put(key, np.array(list(self.written.values())))
+            count, storage = len(self.written), self.storage
+            order, dtype = len(storage.shape), storage.dtype
+            rows = np.fromiter(chain.from_iterable(self.written), np.int64, count * order).reshape(count, order).T
+            self._put_elements(tuple(map(np.ascontiguousarray, rows)), np.fromiter(self.written.values(), dtype, count))
             self.written = {}
         return self.storage
+
+    def _put_elements(self, rows: tuple[np.ndarray[Any, Any], ...], vals: np.ndarray[Any, Any]) -> None:
+        """Assign distinct elements; those that get the fill value are taken out by a general assignment."""
+        storage, room = self.storage, self.room
+        if (
+            not execution.takes_insertions(storage.format)
+            or _same_bits(vals, storage.dtype.type(storage.type.fill)).any()
+        ):
+            self._put(rows, vals)
+            return
+        room = room or execution.insertion_target(storage)
+        assert room is not None
+        room.insert(rows, vals)
+        self.base, self.room = room.storage, room
 
     def put(self, key: Any, value: Any) -> None:
         """Assign a value to the elements that ``key`` selects."""

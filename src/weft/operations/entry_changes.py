@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from .. import execution
+from ..dtypes import index_dtype
 from ..execution.plan_cache import plans
 from ..formats import Format, TensorType
 from ..index_notation.nodes import Access, Apply, Assignment, Expr
@@ -21,7 +22,7 @@ from .elementwise import appends_alone
 from .fill_change import relabel_fill, same_number
 from .indexing import coordinates, getitem
 
-__all__ = ["assign_mask", "numbered", "overwrite", "put", "without"]
+__all__ = ["assign_mask", "listed", "numbered", "overwrite", "put", "without"]
 
 
 def without(storage: Storage, mask: Storage) -> Storage:
@@ -90,8 +91,14 @@ def put(
     if stored.any():
         storage = overwrite(storage, positions[stored], vals[stored])
         rows, vals = [row[~stored] for row in rows], vals[~stored]
-    new = coordinate_storage(storage.shape, list(rows), np.ascontiguousarray(vals), 0)
+    new = listed(storage.shape, rows, np.ascontiguousarray(vals))
     return _joined(storage, new)
+
+
+def listed(shape: tuple[int, ...], rows: Sequence[np.ndarray[Any, Any]], vals: np.ndarray[Any, Any]) -> Storage:
+    """Return distinct coordinates with their values, of the fill value 0, as a list of coordinates."""
+    narrow = [row.astype(index_dtype(n), copy=False) for row, n in zip(rows, shape, strict=True)]
+    return coordinate_storage(shape, narrow, vals, vals.dtype.type(0))
 
 
 def overwrite(storage: Storage, positions: np.ndarray[Any, Any], vals: Any) -> Storage:

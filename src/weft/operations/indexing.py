@@ -137,14 +137,27 @@ def position(storage: Storage, place: tuple[int, ...]) -> int | None:
             tuple([place[m] for m in format.mode_order]), dict(zip(table.roles, storage.arrays, strict=True))
         )
     # Level by level from the root, whose position is 0 (2018 paper, section 3.1).
-    p, arrays = 0, iter(storage.arrays)
-    for level, axis in zip(format.levels, format.mode_order, strict=True):
-        lookup, own = level.capability(ElementLookup), {role: next(arrays) for role in level.roles}
-        found = None if lookup is None else lookup.find(p, place[axis], storage.shape[axis], own)
+    p, arrays, shape = 0, storage.arrays, storage.shape
+    for find, roles, axis in _lookups(format):
+        own = {role: arrays[n] for role, n in roles} if roles else {}
+        found = None if find is None else find(p, place[axis], shape[axis], own)
         if found is None or found < 0:
             return found
         p = found
     return p
+
+
+@lru_cache(maxsize=256)
+def _lookups(format: Format) -> tuple[tuple[Any, tuple[tuple[str, int], ...], int], ...]:
+    """Return for each level how it finds a coordinate, the places of its arrays by role, and its axis."""
+    places: list[list[tuple[str, int]]] = [[] for _ in format.levels]
+    for n, (k, role) in enumerate(format.roles):
+        places[k].append((role, n))
+    lookups = [level.capability(ElementLookup) for level in format.levels]
+    return tuple(
+        (None if lookup is None else lookup.find, tuple(roles), axis)
+        for lookup, roles, axis in zip(lookups, places, format.mode_order, strict=True)
+    )
 
 
 def _only_span(storage: Storage, key: Key) -> Span | None:

@@ -53,6 +53,8 @@ def place_of(key: Any) -> tuple[int, ...] | None:
     """
     if type(key) is not tuple or not key:
         return None
+    if len(key) == 2 and type(key[0]) is int and type(key[1]) is int:
+        return key
     for k in key:
         if type(k) is not int:
             return tuple(map(int, key)) if all(type(k) is int or isinstance(k, np.integer) for k in key) else None
@@ -74,6 +76,11 @@ def inside(place: tuple[int, ...], shape: tuple[int, ...]) -> tuple[int, ...]:
     IndexError
         If a coordinate is out of bounds.
     """
+    for k, size in zip(place, shape, strict=True):
+        if not 0 <= k < size:
+            break
+    else:
+        return place
     for axis, (k, size) in enumerate(zip(place, shape, strict=True)):
         if not -size <= k < size:
             raise IndexError(f"index {k} is out of bounds for axis {axis} with size {size}")

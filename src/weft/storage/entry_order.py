@@ -21,7 +21,7 @@ def segment_order(pos: Array, crd: Array) -> tuple[bool, bool]:
     Parameters
     ----------
     pos : ndarray
-        Positions where segments begin, and the end of the last segment.
+        Positions where segments begin, and the end of the last segment, which is at most the number of coordinates.
     crd : ndarray
         The coordinates.
 
@@ -35,21 +35,18 @@ def segment_order(pos: Array, crd: Array) -> tuple[bool, bool]:
     >>> segment_order(np.array([0, 2, 4]), np.array([1, 2, 0, 0]))
     (True, False)
     """
-    if len(crd) < 2:
+    n = len(crd)
+    if n < 2:
         return True, True
-    # Coordinates that increase throughout need no look at the segments.
-    strict = crd[1:] > crd[:-1]
-    if strict.all():
+    # Whether each coordinate is larger than the one before it. A segment may begin with any coordinate.
+    larger = np.ones(n + 1, bool)
+    np.greater(crd[1:], crd[:-1], out=larger[1:n])
+    larger[pos] = True
+    if larger.all():
         return True, True
-    # A segment may begin with any coordinate: the comparison with the segment before does not count.
-    starts = pos[1:-1]
-    starts = starts[(starts > 0) & (starts < len(crd))] - 1
-    strict[starts] = True
-    if strict.all():
-        return True, True
-    weak = crd[1:] >= crd[:-1]
-    weak[starts] = True
-    return bool(weak.all()), False
+    np.greater_equal(crd[1:], crd[:-1], out=larger[1:n])
+    larger[pos] = True
+    return bool(larger.all()), False
 
 
 def chain_order(crds: Sequence[Array], segments: Array | None = None) -> tuple[tuple[bool, bool], ...]:

@@ -128,9 +128,13 @@ def _chains_reason(storage: Storage, arrays: list[dict[str, np.ndarray[Any, Any]
         where = f"levels {begin + 1} to {end}" if end > begin + 1 else f"level {end} ({levels[begin]})"
         for k, (ordered, unique) in zip(chain, chain_order(crds, segments), strict=False):
             if levels[k].ordered and not ordered:
-                return f"{where}: the coordinates are not in lexicographic order"
+                unsorted = "the coordinates are not in lexicographic order"
+                return f"{where}: {unsorted if end > begin + 1 else 'crd is not sorted within its segments'}"
             if levels[k].unique and not unique and _repeats(crds[: k - begin + 1], segments):
-                return f"{where}: a coordinate is stored twice"
+                twice = "a coordinate is stored twice"
+                if end == begin + 1 and levels[k].ordered:
+                    twice = "crd holds duplicates within a segment"
+                return f"{where}: {twice}"
         # Along a space-filling curve, such as Morton order, the codes of the tuples are ordered and not the tuples.
         curve = levels[begin].capability(CurveOrder)
         if curve is not None and len(crds) == len(found):

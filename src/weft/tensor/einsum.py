@@ -27,8 +27,9 @@ from ..index_notation import (
 )
 from ..index_notation.nodes import Assignment, Reduce
 from ..index_notation.operator_table import REDUCTIONS
-from ..operations.operands import Operand, as_operand, is_scalar, scalar_storage
+from ..operations.operands import Operand, as_operand, is_scalar, scalar_storage, storage_of
 from ..records import replace
+from ..storage import Storage
 from ..tracebacks import end_at_caller, ends_at_caller
 from .compiled_kernel import (
     CompiledKernel,
@@ -57,6 +58,17 @@ __all__ = ["compile", "einsum", "einsum_path", "evaluate", "explain", "plain_sub
 @lru_cache(maxsize=1024)
 def _parsed(text: str) -> Assignment:
     return parse(text)
+
+
+@lru_cache(maxsize=1024)
+def _parsed_with_names(text: str) -> tuple[Assignment, frozenset[str]]:
+    return _with_names(_parsed(text))
+
+
+def _with_names(assignment: Assignment) -> tuple[Assignment, frozenset[str]]:
+    """Return an assignment with the names of the tensors that it reads, which += reads on the left-hand side, too."""
+    read = operand_names(assignment)
+    return assignment, frozenset(read if assignment.op is None else (*read, assignment.target.tensor))
 
 
 @overload
@@ -105,10 +117,7 @@ def evaluate(text: str, /, *, format: FormatLike | None = None, dtype: DTypeLike
     array([23., 50.])
     """
     try:
-        assignment = _parsed(text) if isinstance(text, str) else parse(text)
-        used = set(operand_names(assignment))
-        if assignment.op is not None:  # += reads the tensor on the left-hand side
-            used.add(assignment.target.tensor)
+        assignment, used = _parsed_with_names(text) if isinstance(text, str) else _with_names(parse(text))
         if not operands.keys() <= used:
             check_names(text, operands, sorted(used), ("format", "dtype"))
         adopted = _adopted(operands, weak=True)
@@ -156,6 +165,16 @@ def _adopted(operands: Mapping[str, Any], *, weak: bool) -> dict[str, Operand]:
     With ``weak``, Python numbers take their dtype from the other operands, as with NumPy's operators.
     """
     found: dict[str, Operand] = {}
+    # Tensors and arrays, which are usual, come first: small calls take little more time than these checks.
+    for name, obj in operands.items():
+        if type(obj) is SparseTensor:
+            found[name] = Operand(storage_of(obj), False)
+        elif type(obj) is np.ndarray:
+            found[name] = Operand(Storage.dense(obj), obj.ndim > 0)
+        else:
+            break
+    else:
+        return found
     numbers: dict[str, Any] = {}
     for name, obj in operands.items():
         if weak and isinstance(obj, (bool, int, float, complex)) and not isinstance(obj, np.generic):
@@ -185,16 +204,20 @@ def _format_of(assignment: Assignment, format: FormatLike | None) -> Format | No
 def _run(
     assignment: Assignment, operands: Mapping[str, Operand], format: FormatLike | None, dtype: DTypeLike | None
 ) -> Any:
+    storages, has_array = {}, False
+    for name, (storage, is_array) in operands.items():
+        storages[name] = storage
+        has_array = has_array or is_array
     result = execution.evaluate(
         assignment,
-        {name: operand.storage for name, operand in operands.items()},
+        storages,
         format=_format_of(assignment, format),
         dtype=None if dtype is None else value_dtype(dtype).name,
     )
     if not result.shape and format is None:  # a given format asks for a tensor, even without axes
         return result.vals[0]
-    found = wrap_result(SparseTensor, result, any(operand.is_array for operand in operands.values()))
-    return found.called(format) if isinstance(found, SparseTensor) else found
+    found = wrap_result(SparseTensor, result, has_array)
+    return found.called(format) if format is not None and isinstance(found, SparseTensor) else found
 
 
 @overload

@@ -956,13 +956,18 @@ class SparseTensor(Dispatch, LazyMethods):
         """Collect the assignment of one element; return False if ``place`` names no element or the format is dense."""
         writing = self._begin()
         with writing.lock:
-            storage = self._storage if writing.base is None else writing.base
+            storage = writing.base
+            if storage is not None:
+                if len(place) != len(storage.shape):
+                    return False
+                writing.written[inside(place, storage.shape)] = storage.vals.dtype.type(value)
+                return True
+            storage = self._storage
             if len(place) != len(storage.shape) or storage.type.format.is_dense:
                 return False
             place, scalar = inside(place, storage.shape), storage.vals.dtype.type(value)
-            if writing.base is None:
-                writing.base = storage
-                del self._storage
+            writing.base = storage
+            del self._storage
             writing.written[place] = scalar
         return True
 

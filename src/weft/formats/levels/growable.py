@@ -80,8 +80,11 @@ class Growable(PositionIteration, ElementLookup, Insertion, QueriedEdges, Growin
     def find(self, parent: int, coord: int, dimension: int, arrays: Arrays) -> int | None:
         if not self.unique:
             return None
+        count = int(arrays["count"][parent])
+        if not count:
+            return -1
         begin = int(arrays["begin"][parent])
-        found = np.flatnonzero(arrays["crd"][begin : begin + int(arrays["count"][parent])] == coord)
+        found = np.flatnonzero(arrays["crd"][begin : begin + count] == coord)
         return begin + int(found[0]) if len(found) else -1
 
     def lengthened(self, arrays: Arrays, vals: Values, entries: LevelEntries) -> tuple[Arrays, Values]:
