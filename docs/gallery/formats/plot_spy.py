@@ -68,12 +68,8 @@ for name, A in matrices.items():
 # The pictures
 # ------------
 # ``weft.spy`` counts entries in cells; fuller cells are darker. It never makes the matrix dense.
-fig, axes = plt.subplots(
-    -(-len(matrices) // 4),
-    4,
-    figsize=(11, 2.9 * -(-len(matrices) // 4)),
-    squeeze=False,
-)
+rows = -(-len(matrices) // 4)
+fig, axes = plt.subplots(rows, 4, figsize=(11, 2.9 * rows), squeeze=False)
 for ax in axes.flat:
     ax.set_axis_off()
 for ax, (name, A) in zip(axes.flat, matrices.items(), strict=False):
