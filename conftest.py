@@ -125,6 +125,9 @@ _NEED_PACKAGES = {
     "tests/interop/estimators.py": "sklearn",
     "src/weft/dask": "dask",
     "src/weft/interop/arrow_tables.py": "pyarrow",
+    "src/weft/interop/networkx_graphs.py": "networkx",
+    "src/weft/interop/pandas_series.py": "pandas",
+    "src/weft/xarray.py": "xarray",
     "tests/distribution": "distributed",
 }
 collect_ignore = [path for path, package in _NEED_PACKAGES.items() if importlib.util.find_spec(package) is None]

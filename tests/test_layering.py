@@ -22,8 +22,8 @@ ORDER = (
     "_api", "hints", "errors", "pass_names", "records", "optimizations", "code_options", "control_groups", "config",
     "tracebacks", "dtypes", "ir", "index_notation", "concrete_notation", "remapping", "queries", "formats", "analysis",
     "scheduling", "lowering", "assembly", "codegen", "tracing", "compiler", "runtime", "storage", "execution",
-    "operations", "tensor", "drawing", "numpy_api", "array_api", "interop", "io", "csgraph", "fft", "linalg", "dask",
-    "testing", "versions", "__init__", "shipping", "playground", "demo", "__main__",
+    "operations", "tensor", "drawing", "numpy_api", "array_api", "interop", "io", "csgraph", "fft", "lib", "linalg",
+    "dask", "xarray", "testing", "versions", "__init__", "shipping", "playground", "demo", "__main__",
 )  # fmt: skip
 # The compiler is given the settings that affect code, so that these are in the keys of all that it makes.
 WITHOUT_CONFIG = set(ORDER[ORDER.index("dtypes") : ORDER.index("compiler") + 1])
@@ -41,9 +41,9 @@ CIRCLES = {frozenset({"formats/catalogue", "formats/format"})}  # a format's nam
 
 LIMITS = {"C901": ("mccabe", "max-complexity", 15), "PLR0915": ("pylint", "max-statements", 60)}
 LATE = {  # what functions may import: packages that not everyone has, and what would slow the first import or kernel
-    "cffi", "dask", "difflib", "flask", "h5py", "jinja2", "logging", "markupsafe", "matplotlib", "opt_einsum",
-    "pyarrow", "resource", "scipy", "sparse", "subprocess", "tempfile", "threadpoolctl", "tqdm", "webbrowser",
-    "werkzeug", "zarr",
+    "cffi", "dask", "difflib", "flask", "h5py", "jinja2", "logging", "markupsafe", "matplotlib", "networkx",
+    "opt_einsum", "pandas", "pyarrow", "resource", "scipy", "sparse", "subprocess", "tempfile", "threadpoolctl", "tqdm",
+    "webbrowser", "werkzeug", "xarray", "zarr",
 }  # fmt: skip
 DOORS = {"__init__.py", "execution/__init__.py", "formats/format.py", "tensor/lazy.py"}  # where weft itself comes late
 TEXT = {".c", ".cff", ".cfg", ".h", ".json", ".md", ".py", ".rst", ".toml", ".txt", ".yaml", ".yml"}

@@ -174,6 +174,7 @@ PAGES: tuple[Page, ...] = (
             """,
             ),
             Group("Classes of scipy.sparse", "bsr_array coo_array csc_array csr_array dia_array dok_array lil_array"),
+            Group("Tables and graphs", "from_series from_networkx"),
             Group("Names of sparse", "COO DOK GCXS SparseArray as_coo asCOO diagonalize"),
         ),
     ),
@@ -182,7 +183,7 @@ PAGES: tuple[Page, ...] = (
         "Conversion and inspection",
         "hand tensors to other packages, change dtypes, ask for shapes",
         (
-            Group("To other packages", "to_scipy asnumpy"),
+            Group("To other packages", "to_scipy asnumpy SparseTensor.to_series"),
             Group("Entries", "find issparse"),
             Group("Shape and size", "shape ndim size"),
             Group("Threads", "get_num_threads set_num_threads"),
@@ -527,6 +528,21 @@ PAGES: tuple[Page, ...] = (
         "[dask and clusters](../../how_to/dask.md) shows them at work. They need dask: `pip install 'weft[dask]'`.",
     ),
     Page(
+        "xarray",
+        "Named axes: weft.xarray",
+        "the accessor `weft` of xarray's arrays, and windows",
+        (
+            Group(
+                "The accessor",
+                "xarray.Accessor "
+                + members("xarray.Accessor", "isel sel interp polyfit to_series to_dataframe todense tensor"),
+            ),
+            Group("Series", members("xarray", "from_series")),
+            Group("Windows", members("lib.stride_tricks", "sliding_window_view")),
+        ),
+        "[xarray](../../how_to/xarray.md) shows them at work. They need xarray: `pip install 'weft[interop]'`.",
+    ),
+    Page(
         "testing",
         "Tests: weft.testing",
         "assertions on tensors",
@@ -628,8 +644,10 @@ ELSEWHERE = {
     "errors": "[Errors](errors.md)",
     "fft": "[Fourier transforms](fft.md)",
     "interop": "[Conversion](conversion.md)",
+    "lib": "[Windows](xarray.md)",
     "linalg": "[Linear algebra](linalg.md)",
     "testing": "[Tests](testing.md)",
+    "xarray": "[Named axes](xarray.md)",
 }
 """The modules and objects of ``weft`` that have a page of their own."""
 

@@ -42,8 +42,10 @@ _MODULES = (
     "csgraph",
     "dask",
     "fft",
+    "lib",
     "linalg",
     "testing",
+    "xarray",
 )  # submodules that are imported when they are first used
 # With an __all__, help() would print the documentation of every name in full. Instead, dir() lists the public names,
 # and this docstring has them in groups. Type checkers read __init__.pyi.

@@ -7,8 +7,10 @@ from . import dask as dask
 from . import errors as errors
 from . import fft as fft
 from . import interop as interop
+from . import lib as lib
 from . import linalg as linalg
 from . import testing as testing
+from . import xarray as xarray
 from .config import config as config
 from .errors import WeftError as WeftError
 from .formats import Compressed as Compressed
@@ -21,6 +23,8 @@ from .formats import register_format as register_format
 from .interop import to_scipy as to_scipy
 from .interop.arrow_tables import from_table as from_table
 from .interop.arrow_tables import to_table as to_table
+from .interop.networkx_graphs import from_networkx as from_networkx
+from .interop.pandas_series import from_series as from_series
 from .interop.peer_classes import COO as COO
 from .interop.peer_classes import DOK as DOK
 from .interop.peer_classes import GCXS as GCXS

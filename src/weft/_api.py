@@ -74,6 +74,8 @@ FUNCTIONS = {
     "interop": "to_scipy",
     "versions": "show_versions",
     "interop.arrow_tables": "from_table to_table",
+    "interop.networkx_graphs": "from_networkx",
+    "interop.pandas_series": "from_series",
     "io": "TensorFile load load_npz open read_mtx read_tns save save_npz write_mtx write_tns",
 }
 """Functions of ``weft``: those of the array API and NumPy, and those for files, by their modules."""
@@ -121,6 +123,7 @@ METHODS = {
     "rmatmat": "numpy_api.array_methods:rmatvec",
     "dot": "numpy_api.linalg:dot",
     "to_scipy": "interop:to_scipy",
+    "to_series": "interop.pandas_series:to_series",
     "ravel": "numpy_api.manipulation:ravel",
     "repeat": "numpy_api.manipulation:repeat",
     "squeeze": "numpy_api.manipulation:squeeze",

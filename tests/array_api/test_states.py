@@ -116,9 +116,10 @@ def test_every_public_function_has_a_state():
     tools = """
         Compressed Dense Format LevelFormat Singleton SparseTensor TensorFile WeftError array_api compile config csgraph
         dask errors evaluate explain fft
-        formats from_coords from_levels from_table get_num_threads interop linalg load load_npz open query random
+        formats from_coords from_levels from_networkx from_series from_table get_num_threads interop lib
+        linalg load load_npz open query random
         read_mtx read_tns register_format save save_npz set_num_threads show_versions spy testing to_scipy to_table
-        write_mtx write_tns
+        write_mtx write_tns xarray
     """
     assert {n for n in dir(weft) if not n.startswith("_")} - set(tools.split()) <= set(NAMES)
     assert {n for names in STATES.values() for n in names.split()} <= set(NAMES)

@@ -47,6 +47,9 @@ def public():
         "config.Config": {name for name in members(Config) if callable(getattr(Config, name))},
         KERNEL: members(CompiledKernel),
         "TensorFile": members(weft.TensorFile),
+        "lib.stride_tricks": set(weft.lib.stride_tricks.__all__),
+        "xarray": set(weft.xarray.__all__),
+        "xarray.Accessor": members(weft.xarray.Accessor),
     }
     return found | {f"{owner}.{name}" for owner, names in owned.items() for name in names} | {KERNEL}
 

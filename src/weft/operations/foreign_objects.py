@@ -52,10 +52,9 @@ def why_no_array(obj: Any) -> str | None:
     """
     kind = type(obj).__name__
     if hasattr(obj, "adjacency") and hasattr(obj, "number_of_edges"):
-        return f"{kind} is a graph; take its matrix, weft.asarray(networkx.to_scipy_sparse_array(graph))"
+        return f"{kind} is a graph; weft.from_networkx(x) gives its matrix"
     if getattr(getattr(obj, "index", None), "nlevels", 1) > 1 and getattr(obj, "ndim", 0) == 1:
-        coords = "weft.from_coords(x.index.codes, x.to_numpy(), x.index.levshape)"
-        return f"{kind} with an index of {obj.index.nlevels} levels is a table of coordinates; take {coords}"
+        return f"{kind} with an index of {obj.index.nlevels} levels is a table; weft.from_series(x) takes it"
     if hasattr(obj, "to_memory"):
         return f"{kind} is not in memory; read it, weft.asarray(x.to_memory())"
     if hasattr(obj, "to_pandas") and hasattr(obj, "column_names"):

@@ -70,7 +70,8 @@ def _own(function: Callable[..., Any], args: tuple[Any, ...], kwargs: Mapping[st
     if name in _METHODS and args and isinstance(args[0], StorageHolder):
         return getattr(type(args[0]), name)
     # Several names exist in more than one namespace of NumPy, so the module of the function decides first.
-    place: Any = weft.linalg if "linalg" in module else weft.fft if "fft" in module else weft
+    parts = {"linalg": weft.linalg, "fft": weft.fft, "stride_tricks": weft.lib.stride_tricks}
+    place: Any = next((part for key, part in parts.items() if key in module), weft)
     own = getattr(place, name, None) or getattr(weft.linalg, name, None)
     if own is None or not module.startswith("numpy"):
         given = next(_tensors((*args, *kwargs.values())), None)

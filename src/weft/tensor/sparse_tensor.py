@@ -802,6 +802,11 @@ class SparseTensor(Dispatch, LazyMethods):
         """Return the text of a tensor without axes as a number is formatted, as in NumPy."""
         return format(self.item(), spec) if spec and not self.ndim else super().__format__(spec)
 
+    def _repr_inline_(self, max_width: int) -> str:
+        """Return the line that xarray shows of a variable in a Dataset."""
+        line = f"{self.format}: nnz={self.nnz}, fill_value={self.fill_value}"
+        return line if len(line) <= max_width else f"{line[: max(max_width - 3, 0)]}..."
+
     def _repr_html_(self) -> str:
         """Return the HTML that notebooks show: a table of facts, and a picture of the places of stored entries."""
         return resolve("tensor.display", "to_html")(self._storage, self.format)  # type: ignore[no-any-return]
