@@ -86,7 +86,7 @@ def test_the_stages_follow_what_is_typed(page):
     assert names == ["format.A", "format.B", "format.C"]
     assert "weft_evaluate" in text_of(page, "text-c")
     assert page.title == "C(i,j) = A(i,j) + B(j,i) · weft playground"
-    assert 'weft.compile("C(i,j) = A(i,j) + B(j,i)"' in text_of(page, "text-python")
+    assert '"C(i,j) = A(i,j) + B(j,i)",' in text_of(page, "text-python")
     assert text_of(page, "text-command").startswith('weft "C(i,j) = A(i,j) + B(j,i)"')
 
 
@@ -141,6 +141,17 @@ def test_an_error_is_shown_with_its_caret_and_goes_away(page):
     assert page.find_element("id", "format-A").get_property("value") == "csr"
     typed(page, "expression", "y(i) = A(i,j)*x(j)")
     until(page, "document.getElementById('trouble-expression').hidden")
+
+
+def test_a_link_with_an_error_shows_the_example_until_the_error_is_gone(page, url):
+    page.get(f"{url}?expression=y(i+=+A(i,j)*x(j)&format.A=dia")
+    assert "expected" in page.find_element("id", "trouble-expression").text
+    assert "A(i,j)*x(j)" in text_of(page, "text-concrete-notation")
+    assert "stale" in page.find_element("id", "results").get_attribute("class")
+    typed(page, "expression", "y(i) = 3*A(i,j)*x(j)")
+    until(page, "!document.getElementById('results').classList.contains('stale')")
+    assert "A dia" in text_of(page, "text-report")
+    assert "The first example" not in text_of(page, "results")
 
 
 def test_a_schedule_by_hand(page):

@@ -41,7 +41,9 @@ def _environment() -> Environment:
     return found
 
 
-def page(state: State, found: Answer, *, preset: Preset | None = None, served: bool = True) -> str:
+def page(
+    state: State, found: Answer, *, preset: Preset | None = None, example: Answer | None = None, served: bool = True
+) -> str:
     """Return the whole page.
 
     Parameters
@@ -52,11 +54,13 @@ def page(state: State, found: Answer, *, preset: Preset | None = None, served: b
         The answer for it.
     preset : Preset, optional
         The example that the page shows.
+    example : Answer, optional
+        The results that stand, dimmed, where an error leaves none.
     served : bool
         True for the server's page; False for one that stands alone, whose fields cannot be changed.
     """
     return _environment().get_template("page.html").render(
-        state=state, answer=found, preset=preset, presets=PRESETS, served=served,
+        state=state, answer=found, preset=preset, example=example, presets=PRESETS, served=served,
         expression_length=EXPRESSION_LENGTH, schedule_length=SCHEDULE_LENGTH,
         rows=max(3, 1 + -(-len(state.expression) // _LINE)) if served else -(-len(state.expression) // _LINE),
     )  # fmt: skip

@@ -83,7 +83,8 @@ def application(worker: Worker) -> Flask:
             return page(PRESETS[0].state, worker.answer(PRESETS[0].state), preset=PRESETS[0])
         state, found = _answered(request.args.items(multi=True), worker)
         preset = next((each for each in PRESETS if each.state == state), None)
-        return page(state, found, preset=preset)
+        example = None if found.sections else worker.answer(PRESETS[0].state)
+        return page(state, found, preset=preset, example=example)
 
     @app.get("/generate")
     def generate() -> Response:
