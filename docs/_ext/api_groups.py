@@ -522,10 +522,11 @@ PAGES: tuple[Page, ...] = (
         "tensors in chunks, on dask: larger than memory, and on clusters",
         (
             Group("Computing", members("dask", "evaluate einsum mean var std svd")),
-            Group("Chunks", members("dask", "from_tensor rechunk entries")),
+            Group("Chunks and files", members("dask", "from_tensor open save rechunk entries")),
             Group("Reports and kernels", members("dask", "explain warm")),
         ),
-        "[dask and clusters](../../how_to/dask.md) shows them at work. They need dask: `pip install 'weft[dask]'`.",
+        "[dask](../../how_to/dask.md) and [out of core](../../how_to/out_of_core.md) show them at work. They need "
+        "dask: `pip install 'weft[dask]'`.",
     ),
     Page(
         "xarray",

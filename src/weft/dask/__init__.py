@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from .chunks import from_tensor as from_tensor
     from .chunks import rechunk as rechunk
     from .decomposition import svd as svd
+    from .files import open as open
+    from .files import save as save
     from .kernels import warm as warm
     from .moments import mean as mean
     from .moments import std as std
@@ -28,7 +30,7 @@ _PLACES = {
     "entries": "chunks", "from_tensor": "chunks", "rechunk": "chunks",
     "mean": "moments", "std": "moments", "var": "moments",
     "svd": "decomposition", "warm": "kernels", "explain": "report",
-    "einsum": "statement", "evaluate": "statement",
+    "open": "files", "save": "files", "einsum": "statement", "evaluate": "statement",
 }  # fmt: skip
 
 

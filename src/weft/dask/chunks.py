@@ -28,6 +28,7 @@ __all__ = [
     "kept_entries_of",
     "rechunk",
     "remember",
+    "remember_total",
     "tasks",
 ]
 
@@ -37,6 +38,7 @@ ENTRIES = 10_000_000
 """Entries of a chunk: about 120 MB, and enough work to be worth a task."""
 _registered = hooks.registered  # chunks are of a type that dask knows, from here on
 _counts: dict[str, np.ndarray[Any, Any]] = {}  # entries of each chunk, by the names of arrays
+_totals: dict[str, int] = {}  # those of all chunks together, where no more is known
 _KEPT = 1024
 
 
@@ -48,7 +50,10 @@ def tasks(x: Any, chunks: Any) -> Any:
 def again(x: Any, number: int) -> Any:
     """Return an array for another pass over it: chunks of files are read anew, and not held between the passes."""
     read = [name for name in x.dask.layers if name.startswith(READ)] if number else []
-    return clone(x, seed=number) if read and set(x.dask.layers) == set(read) else x
+    if not read or set(x.dask.layers) != set(read):
+        return x
+    found, total = clone(x, seed=number), kept_entries(x)
+    return found if total is None else remember_total(found, total)
 
 
 def cuts(counts: np.ndarray[Any, Any], entries: int) -> tuple[int, ...]:
@@ -96,7 +101,15 @@ def kept_entries(x: Any) -> int | None:
 def kept_entries_of(name: str) -> int | None:
     """Return the number of entries of the array of a name, or None."""
     counts = _counts.get(name)
-    return None if counts is None else int(counts.sum())
+    return _totals.get(name) if counts is None else int(counts.sum())
+
+
+def remember_total(x: Any, total: int) -> Any:
+    """Keep the number of entries of an array, which is returned."""
+    while len(_totals) >= _KEPT:
+        _totals.pop(next(iter(_totals)))
+    _totals[x.name] = total
+    return x
 
 
 def slice_counts(tensor: Any, axis: int = 0) -> np.ndarray[Any, Any]:
@@ -166,7 +179,7 @@ def _count_slices(chunk: Any, axis: int) -> Any:
 def entries(X: Any, /) -> np.ndarray[Any, Any]:
     """Return the number of entries of each chunk of a dask array.
 
-    The numbers are known of arrays by :func:`from_tensor` and :func:`open`. Otherwise a pass over the array counts
+    The numbers are known of arrays by :func:`from_tensor`. Otherwise a pass over the array counts
     them, once for each array.
 
     Parameters

@@ -71,8 +71,7 @@ def _tried(step: Step, samples: list[tuple[Any, Any]]) -> tuple[Any, Any]:
         first, last = (step.call(*chunks) for chunks in zip(*samples, strict=True))
         return first, last
     ((left, right),) = samples
-    merged = step.call(left, right)
-    return merged, step.call(merged, left)  # as a tree does further up
+    return step.call(left, right), step.call(right, left)
 
 
 def _sampled(operand: Operand, array: Any, samples: dict[str, tuple[Any, Any]]) -> tuple[Any, Any]:

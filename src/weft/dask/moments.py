@@ -89,6 +89,17 @@ class Finish:
         return asarray(result) if self.is_sparse and result.ndim else result[()]
 
 
+@record
+class Whole:
+    """Variance of two chunks alone."""
+
+    finish: Finish
+
+    def __call__(self, left: Moments, right: Moments) -> Any:
+        """Return a chunk of the result."""
+        return self.finish(left.merged(right))
+
+
 def _variance(
     X: Any, axis: Axis, ddof: float, dtype: DTypeLike | None, keepdims: bool, root: bool, split_every: int
 ) -> Any:
@@ -111,9 +122,10 @@ def _variance(
     finish = Finish(ddof, root, result.name, is_sparse and bool(kept))
     found = tree(partial, len(kept), Moments.merged, finish, meta, f"weft: {what}", split_every)
     operand = Operand(X.name, X.chunks, meta_from_array(X))
-    noted(partial.name, Step("moments of chunks", task, (("X", operand),), math.prod(X.numblocks)))
     of_chunks, merges = Operand(partial.name, partial.chunks, meta), len(found.dask) - len(partial.dask)
-    noted(found.name, Step(what, Moments.merged, (("moments", of_chunks),), merges, is_merge=True))
+    noted(partial.name, Step("moments of chunks", task, (("X", operand),), math.prod(X.numblocks), of_chunks))
+    result_of, whole = Operand(found.name, found.chunks, meta), Whole(finish)
+    noted(found.name, Step(what, whole, (("moments", of_chunks),), merges, result_of, is_merge=True))
     return _with_axes(found, gone, X.ndim) if keepdims else found
 
 

@@ -48,7 +48,7 @@ from ..tensor.compiled_kernel import check_names, operand_names
 from ..tensor.contraction_order import plan
 from ..tracebacks import ends_at_caller
 from .alignment import aligned, cut_beside
-from .chunks import kept_entries
+from .chunks import again, kept_entries
 from .kinds import Kind
 from .steps import Operand, Step, noted
 from .trees import shown, tree
@@ -108,6 +108,7 @@ class _Graph:
         self.numbers = numbers
         self.dtype = None if dtype is None else value_dtype(dtype)
         self.split_every = split_every
+        self._passes = 0
 
     def compute(self, target: Access, expr: Expr, format: FormatLike | None) -> Any:
         """Return the array of an assignment."""
@@ -129,14 +130,15 @@ class _Graph:
             adjust_chunks={v: (1,) * len(chunks[v]) for v in split}, align_arrays=False, concatenate=None,
         )  # fmt: skip
         read_arrays = tuple((name, Operand(x.name, x.chunks, meta_from_array(x))) for name, x in arrays.items())
-        noted(found.name, Step(task.text, task, read_arrays, math.prod(found.numblocks)))
+        partial = Operand(found.name, found.chunks, kind.meta(len(target.indices)))
+        noted(found.name, Step(task.text, task, read_arrays, math.prod(found.numblocks), partial))
         if not split or not isinstance(expr, Reduce):
             return found
         merge, meta = Merge(expr.op, kind), kind.meta(len(target.indices))
         whole = tree(found, len(target.indices), merge, None, meta, f"weft: merge {task.text}", self.split_every)
-        partial = Operand(found.name, found.chunks, meta)
         merges = len(whole.dask) - len(found.dask)
-        noted(whole.name, Step(f"merge {task.text}", merge, (("partial results", partial),), merges, is_merge=True))
+        reads, result = (("partial results", partial),), Operand(whole.name, whole.chunks, meta)
+        noted(whole.name, Step(f"merge {task.text}", merge, reads, merges, result, is_merge=True))
         return whole
 
     def _cut(self, expr: Expr, root: bool = False) -> Expr:
@@ -150,7 +152,11 @@ class _Graph:
             return expr
         name = _unused("T", {*self.arrays, *self.numbers})
         target = Access(name, free_variables(expr))
-        self.arrays[name] = self.compute(target, expr, None)
+        # The sum is needed before the first task of the rest begins, which would otherwise hold all that was read.
+        self._passes += 1
+        arrays = {other: again(x, self._passes) if other in read else x for other, x in self.arrays.items()}
+        inner = _Graph(arrays, self.numbers, self.dtype, self.split_every)
+        self.arrays[name] = inner.compute(target, expr, None)
         return target
 
     def _kind(self, assignment: Assignment, arrays: Mapping[str, Any], format: FormatLike | None) -> Kind:

@@ -33,6 +33,7 @@ class Step:
     call: Callable[..., Any]
     operands: tuple[tuple[str, Operand], ...]
     tasks: int
+    result: Operand
     is_merge: bool = False
 
 

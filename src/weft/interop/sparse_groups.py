@@ -5,7 +5,7 @@ A group has arrays ``indptr``, ``indices`` and ``data``, and attributes for the 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from types import SimpleNamespace
 from typing import Any
 
@@ -13,6 +13,7 @@ import numpy as np
 
 from ..dtypes import index_dtype, value_dtype
 from ..errors import DTypeError, FileFormatError, ShapeError, StorageError
+from ..formats import Format, TensorType
 from ..operations.foreign_tensors import convert, register_reader
 from ..records import record
 from ..runtime import memory
@@ -23,9 +24,11 @@ from .scipy_sparse import from_compressed
 __all__ = [
     "MODES",
     "CompressedArrays",
+    "Parts",
     "Writer",
     "arrays_of",
     "attribute",
+    "axis_of_parts",
     "encoding_of",
     "numbers",
     "require_matrix",
@@ -346,18 +349,62 @@ class Writer:
         attrs["encoding-type"] = self.kind
 
 
-def write(group: Any, storage: Storage) -> None:
+@record
+class Parts:
+    """A matrix that is made part by part while it is written: rows, or columns of csc.
+
+    Parameters
+    ----------
+    shape : tuple of int
+        The shape of the matrix.
+    type : TensorType
+        The type of its parts.
+    parts : iterable of Storage
+        The parts, one after the other.
+    """
+
+    shape: tuple[int, ...]
+    type: TensorType
+    parts: Iterable[Storage]
+
+    @property
+    def format(self) -> Format:
+        return self.type.format
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        return np.dtype(self.type.dtype)
+
+
+def axis_of_parts(format: Format) -> int:
+    """Return the axis along which a matrix of a format is written part by part: 1 for csc, and else 0.
+
+    Parameters
+    ----------
+    format : Format
+        The format.
+    """
+    return int(format == "csc")
+
+
+def write(group: Any, storage: Storage | Parts) -> None:
     """Write a matrix with fill value 0 into an empty group: csc as ``csc_matrix``, and others as ``csr_matrix``.
 
     Parameters
     ----------
     group : Group
         An empty group of h5py or zarr.
-    storage : Storage
+    storage : Storage or Parts
         The matrix.
     """
     require_writable(storage)
-    kind = "csc_matrix" if storage.format == "csc" else "csr_matrix"
+    kind = "csc_matrix" if axis_of_parts(storage.format) else "csr_matrix"
+    if isinstance(storage, Parts):
+        writer = Writer(group, storage.shape, storage.dtype, kind)
+        for part in storage.parts:
+            writer.append(part)
+        writer.finish()
+        return
     found = convert(storage, kind[:3])
     index = np.promote_types(found.arrays[0].dtype, found.arrays[1].dtype)
     writer = Writer(group, storage.shape, storage.dtype, kind, index)
@@ -365,7 +412,7 @@ def write(group: Any, storage: Storage) -> None:
     writer.finish()
 
 
-def require_writable(storage: Storage) -> None:
+def require_writable(storage: Storage | Parts) -> None:
     """Raise ``FileFormatError`` for a tensor that is no matrix with fill value 0.
 
     Parameters

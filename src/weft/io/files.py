@@ -18,6 +18,7 @@ from ..formats import FormatLike
 from ..interop import sparse_groups
 from ..interop.sparse_groups import CompressedArrays, numbers
 from ..operations.operands import storage_of
+from ..storage import Storage
 from ..tensor import SparseTensor, asarray
 from ..tensor.construction import as_shape, called
 from ..tracebacks import ends_at_caller
@@ -31,7 +32,7 @@ from .parquet_files import ParquetFile
 from .streams import without_compression
 from .tensor_files import CompressedFile, TensorFile, WholeFile, broken_files_raise
 
-__all__ = ["load", "open", "save"]
+__all__ = ["load", "open", "save", "save_parts"]
 
 _KINDS = {
     "mtx": "mtx", "tns": "tns", "npz": "npz", "h5ad": "hdf5", "h5": "hdf5", "hdf5": "hdf5", "zarr": "zarr",
@@ -340,13 +341,34 @@ def save(path: str | os.PathLike[str], A: SparseTensor, key: str | None = None) 
         case "npz" if not name.lower().endswith(".bsp.npz"):
             save_npz(path, A)
         case _:
-            _save_group(name, kind, A, key)
+            _save_group(name, kind, storage_of(asarray(A)), key)
 
 
-def _save_group(path: str, kind: str, A: SparseTensor, key: str | None) -> None:
+def save_parts(path: str | os.PathLike[str], parts: sparse_groups.Parts, key: str | None = None) -> None:
+    """Save a matrix to a file that is written part by part, while the parts are made.
+
+    Parameters
+    ----------
+    path, key
+        The arguments of :func:`save`.
+    parts : Parts
+        The matrix.
+
+    Raises
+    ------
+    FileFormatError
+        For files that cannot be written part by part.
+    """
+    kind, name = _kind(path), os.fspath(path).rstrip("/")
+    if kind not in ("hdf5", "zarr") or name.lower().rpartition(".")[0].endswith(".bsp"):
+        raise FileFormatError(f"{name!r} is not written by parts; those ending in .h5ad, .h5, .hdf5 and .zarr are")
+    _save_group(name, kind, parts, key)
+
+
+def _save_group(path: str, kind: str, storage: Storage | sparse_groups.Parts, key: str | None) -> None:
     """Write a tensor into a group of a file: all of a new file, or one member of the file that is there."""
-    storage, bare = storage_of(asarray(A)), path.lower()
-    write = binsparse.write if bare.rpartition(".")[0].endswith(".bsp") else sparse_groups.write
+    bare = path.lower()
+    write: Any = binsparse.write if bare.rpartition(".")[0].endswith(".bsp") else sparse_groups.write
     if bare.endswith(".h5ad"):
         h5ad.save(path, storage, key or "X")
     elif kind == "npz":

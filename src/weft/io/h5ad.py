@@ -21,14 +21,14 @@ _AXES = {"X": (0, 1), "layers": (0, 1), "obsm": (0, None), "varm": (1, None), "o
 """By the first part of a key: the axes of observations and variables that the axes of its matrices are."""
 
 
-def save(path: str, storage: Storage, key: str) -> None:
+def save(path: str, storage: Storage | sparse_groups.Parts, key: str) -> None:
     """Write a matrix as a member of a file of anndata, which is made if there is none.
 
     Parameters
     ----------
     path : str
         The file.
-    storage : Storage
+    storage : Storage or Parts
         The matrix.
     key : str
         The path of the member, such as "layers/counts".
