@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import codecs
+import os
 import re
-from io import BytesIO
+from io import BufferedReader, BytesIO
 from typing import IO, Any
 
 import numpy as np
@@ -16,13 +17,18 @@ from ..records import record
 from ..runtime import memory
 from ..tensor import SparseTensor, asarray
 from ..tracebacks import ends_at_caller
-from .streams import PathOrStream, reading, writing
+from .streams import PathOrStream, reading, without_compression, writing
 
 __all__ = ["DTYPES", "header", "is_array", "parsed", "read_mtx", "sizes", "write_mtx"]
 
 _LONGEST = 1 << 20  # bytes of a line of the header
 _BANNER = re.compile(rb"\s*%{1,2}MatrixMarket\s+(\S*)(.*)", re.IGNORECASE | re.DOTALL)
 DTYPES = {"integer": "int64", "unsigned-integer": "uint64", "complex": "complex128"}
+# The header that most files have, which says the same to SciPy.
+_USUAL = re.compile(
+    rb"%%MatrixMarket matrix coordinate (real|integer|pattern) (general|symmetric)\n(?:%[^\n]*\n)*"
+    rb"(\d{1,18}) (\d{1,18}) (\d{1,18})\n"
+)
 _COORDINATE = re.compile(rb"^[ \t]*[^\s%]\S*", re.MULTILINE)  # the first word of each line that is no comment
 
 
@@ -65,11 +71,21 @@ def read_mtx(source: PathOrStream, *, format: FormatLike | None = None) -> Spars
         lead = header(stream)
         found = _without_elements(lead.text)
         if found is None:
-            found = parsed(lead, stream)
+            found = parsed(lead, stream, _plain_file(source, stream, lead))
     return asarray(asarray(found)[:, 0] if lead.is_vector else found, format=format)
 
 
-def parsed(lead: _Header, stream: IO[bytes]) -> Any:
+def _plain_file(source: PathOrStream, stream: IO[bytes], lead: _Header) -> str | None:
+    """Return the path of a file that begins with the header as SciPy reads it, and is not compressed; else None."""
+    if not isinstance(source, str | os.PathLike) or not isinstance(stream, BufferedReader) or lead.is_vector:
+        return None
+    path = os.fspath(source)
+    if without_compression(path)[1] is not None or not os.path.isfile(path):
+        return None
+    return path if stream.tell() == len(lead.text) else None
+
+
+def parsed(lead: _Header, stream: IO[bytes], path: str | None = None) -> Any:
     """Return SciPy's array of a header and of what follows it in a stream.
 
     Parameters
@@ -78,6 +94,8 @@ def parsed(lead: _Header, stream: IO[bytes]) -> Any:
         The header.
     stream : binary stream
         The stream.
+    path : str, optional
+        The file with both, if there is one, which SciPy reads in less time than a stream.
 
     Raises
     ------
@@ -87,7 +105,7 @@ def parsed(lead: _Header, stream: IO[bytes]) -> Any:
     import scipy.io
 
     try:
-        return scipy.io.mmread(_Joined(lead, stream), spmatrix=False)
+        return scipy.io.mmread(path or _Joined(lead, stream), spmatrix=False)
     except (ValueError, OverflowError, EOFError, OSError) as error:
         raise _unreadable(error) from None
     except MemoryError:
@@ -201,6 +219,10 @@ def _without_elements(head: bytes) -> np.ndarray[Any, Any] | None:
 
 
 def _info(head: bytes) -> tuple[int, int, int, str, str, str]:
+    if (usual := _USUAL.fullmatch(head)) is not None:
+        field, symmetry, *sizes = (part.decode() for part in usual.groups())
+        rows, columns, entries = map(int, sizes)
+        return rows, columns, entries, "coordinate", field, symmetry
     import scipy.io
 
     try:

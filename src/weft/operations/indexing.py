@@ -592,9 +592,15 @@ def _joined_inside(storage: Storage, axis: int, index: np.ndarray[Any, Any]) -> 
     """Return the coordinates ``index`` of the innermost level's axis, located row by row as in a product A @ S."""
     size = storage.shape[axis]
     # The chooser S(k,m) by columns, dense in m: column m holds the places that request coordinate m.
-    edges = np.zeros(size + 1, np.int64)
-    np.cumsum(np.bincount(index, minlength=size), out=edges[1:])
-    chooser = _chooser(size, Dense(), (edges, np.argsort(index, kind="stable")))
+    counts, edges = np.bincount(index, minlength=size), np.zeros(size + 1, np.int64)
+    np.cumsum(counts, out=edges[1:])
+    if counts.max(initial=0) > 1:
+        places = np.argsort(index, kind="stable")
+    else:  # distinct coordinates are in order once each is written to its own element
+        places = np.empty(size, np.int64)
+        places[index] = np.arange(len(index))
+        places = places[counts > 0]
+    chooser = _chooser(size, Dense(), (edges, places))
     return _selected(storage, chooser, axis, _packed(storage.format))
 
 
