@@ -19,11 +19,12 @@ PACKAGE = ROOT / "src" / "weft"
 
 # Each block imports only from blocks before it.
 ORDER = (
-    "_api", "hints", "errors", "pass_names", "records", "optimizations", "code_options", "control_groups", "config",
-    "tracebacks", "dtypes", "ir", "index_notation", "concrete_notation", "remapping", "queries", "formats", "analysis",
-    "scheduling", "lowering", "assembly", "codegen", "tracing", "compiler", "runtime", "storage", "execution",
-    "operations", "tensor", "drawing", "numpy_api", "array_api", "interop", "io", "csgraph", "fft", "lib", "linalg",
-    "dask", "xarray", "testing", "versions", "__init__", "shipping", "playground", "demo", "__main__",
+    "_api", "doors", "hints", "errors", "pass_names", "records", "optimizations", "code_options", "variant",
+    "control_groups", "config", "tracebacks", "dtypes", "abi", "ir", "index_notation", "concrete_notation",
+    "remapping", "queries", "formats", "analysis", "scheduling", "lowering", "assembly", "codegen", "tracing",
+    "compiler", "runtime", "storage", "execution", "operations", "tensor", "drawing", "numpy_api", "array_api",
+    "interop", "io", "csgraph", "fft", "lib", "linalg", "dask", "xarray", "testing", "versions", "__init__",
+    "shipping", "playground", "demo", "__main__",
 )  # fmt: skip
 # The compiler is given the settings that affect code, so that these are in the keys of all that it makes.
 WITHOUT_CONFIG = set(ORDER[ORDER.index("dtypes") : ORDER.index("compiler") + 1])
@@ -138,6 +139,40 @@ def test_importing_weft_loads_no_compiler():
     assert {name.split(".")[1] if "." in name else "__init__" for name in loaded} == LOADED
     compiling = [name for name in loaded if name.startswith(("weft.execution.", "weft.ir.passes"))]
     assert compiling == ["weft.execution.plan_cache"]  # it knows nothing of plans
+
+
+COMPILER = {
+    "analysis", "assembly", "codegen", "compiler", "concrete_notation", "lowering", "scheduling", "tracing",
+}  # fmt: skip
+
+
+def doors(path: Path, text: str) -> Iterator[str]:
+    """Return the modules that a file imports through doors."""
+    for node in running_nodes(ast.parse(text)):
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "Door":
+            yield ast.literal_eval(node.args[0])
+
+
+def test_doors_lead_to_modules_above():
+    """A door is an import that comes late, not a way around the order of the blocks."""
+    for path in sources():
+        for module in doors(path, path.read_text("utf-8")):
+            block, *rest = module.removeprefix("weft.").split(".")
+            assert RANK[block] <= RANK[block_of(path)], f"{path}: {module}"
+            place = PACKAGE.joinpath(block, *rest)
+            assert place.with_suffix(".py").exists() or (place / "__init__.py").exists(), f"{path}: {module}"
+
+
+def test_running_kernels_loads_no_compiler():
+    """Whatever is imported at the top of the files that run kernels, directly or not, is no part of the compiler."""
+    graph, seen = arrows(), set[str]()
+    pending = ["execution/plan", "execution/conversion", "execution/insertion", "runtime/loader", "tensor/einsum"]
+    while pending:
+        name = pending.pop()
+        if name not in seen:
+            seen.add(name)
+            pending += graph.get(name, ())
+    assert not {name for name in seen if name.split("/")[0] in COMPILER or name == "execution/planning"}
 
 
 def late_imports(path: Path, text: str) -> list[str]:

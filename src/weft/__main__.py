@@ -16,7 +16,7 @@ from . import SparseTensor, __version__, demo, load, save
 from . import compile as compile_kernel
 from .dtypes import VALUE_DTYPES, value_dtype
 from .errors import WeftError
-from .execution.conversion_plan import planned_conversion
+from .execution.conversion_request import planned_conversion
 from .execution.conversion_text import ConversionReport
 from .formats import parse_format
 from .hints import did_you_mean

@@ -16,7 +16,6 @@ from math import inf
 from typing import Literal as OneOf
 
 from .analysis import merge_lattice
-from .analysis.append_chains import append_chains
 from .analysis.derived_variables import level_variables, spelling
 from .analysis.implicit_values import RuntimeValue
 from .analysis.runtime_fills import fill_operands
@@ -35,6 +34,7 @@ from .concrete_notation import to_text as statement_text
 from .concrete_notation.nodes import Forall, accesses, assignments, foralls_of
 from .errors import ScheduleError
 from .formats import Dense, Format, TensorType
+from .formats.append_chains import append_chains, coordinate_list_format
 from .index_notation import explicit_sums, to_text
 from .index_notation.nodes import Access, Assignment, Expr
 from .ir import Function
@@ -53,12 +53,11 @@ from .lowering.shared_structure import SharedStructureWriter
 from .lowering.workspaces import LISTED
 from .records import cached, record, replace
 from .remapping import Remapping
-from .scheduling.operand_conversions import coordinate_list_format
 from .scheduling.schedule import Schedule, cheapest_schedule, forms_of, one_reduction, share_loop, views_of
 from .scheduling.tiling import Tiler, tile_loops
 from .scheduling.user_schedule import LoopNest
-from .scheduling.variant import DEFAULT, Variant
 from .tracing import Trace
+from .variant import DEFAULT, Variant
 
 __all__ = [
     "Lowered",
@@ -207,7 +206,7 @@ class Lowered:
         return tuple([axis for axis, v in enumerate(indices) if v in every])
 
     @cached
-    def sums(self) -> object:
+    def sums(self) -> tuple[tuple[str, ...], ...] | None:
         """Return the order in which each element is summed; None if it is unknown."""
         s = self.schedule
         return order_of_sums(s.program, s.target, s.types, self.options.reassociates)
@@ -269,6 +268,19 @@ class Lowered:
 
     def insertion_functions(self, *, threads: bool = False, trace: Trace | None = None) -> tuple[Function, ...]:
         """Return the function of each pass that assembles the result by insertion."""
+        if trace is None:
+            return self._shared_passes if threads else self._passes
+        return self._lowered_passes(threads, trace)
+
+    @cached
+    def _passes(self) -> tuple[Function, ...]:
+        return self._lowered_passes(False, None)
+
+    @cached
+    def _shared_passes(self) -> tuple[Function, ...]:
+        return self._lowered_passes(True, None)
+
+    def _lowered_passes(self, threads: bool, trace: Trace | None) -> tuple[Function, ...]:
         given = (*self.operands, *self.fills)
         return tuple(lower(lowerer, given, trace) for lowerer in self.insertion_lowerers(threads=threads))
 

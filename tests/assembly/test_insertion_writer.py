@@ -46,7 +46,7 @@ SKELETONS = {
 def text_of(source, target, dtype="float64"):
     found = insertion_kernel(TensorType.of(dtype, source), TensorType.of("float64", target), False)
     assert isinstance(found, InsertionKernel), found
-    return "\n\n".join(map(function_text, found.functions))
+    return "\n\n".join(map(function_text, found.lowered.insertion_functions()))
 
 
 @pytest.mark.parametrize("name", FIGURES)

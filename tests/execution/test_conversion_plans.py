@@ -10,9 +10,8 @@ from weft.assembly.insertion_writer import InsertionWriter
 from weft.assembly.user_query_writer import UserQueryWriter
 from weft.errors import LoweringError
 from weft.execution import ConversionReport, conversion_steps, plan_of
-from weft.execution.conversion_plan import (
-    LIST_RESULT_RULES,
-    RULES,
+from weft.execution.conversion_plan import LIST_RESULT_RULES, RULES
+from weft.execution.conversion_request import (
     ConversionPlan,
     ConversionRequest,
     DataFacts,
@@ -261,7 +260,7 @@ def test_debug_prints_the_passes_of_conversions(capfd):
 def test_passes_of_conversions_are_verified(monkeypatch):
     """As those of expressions are: each lowering is called by the name of its pass."""
     writers = {
-        InsertionWriter: lambda: insertion_kernel(type_of("csr"), type_of("dia"), False).functions,
+        InsertionWriter: lambda: insertion_kernel(type_of("csr"), type_of("dia"), False).lowered.insertion_functions(),
         HashInsertionWriter: lambda: (
             hash_insertion_kernel(
                 TensorType("float64", Format.list_of(parse_format("coo", 2).remapping), ("int64",) * 3),

@@ -8,12 +8,13 @@ import weft
 from weft.analysis import merge_lattice
 from weft.config import config
 from weft.errors import FormatError, ShapeError
-from weft.execution import plan
+from weft.execution import plan, planning
 from weft.execution.plan_cache import plans
-from weft.execution.steps import anonymous, in_pairs
+from weft.execution.steps import in_pairs
 from weft.formats import Dense
 from weft.index_notation import explicit_sums, parse
 from weft.index_notation.nodes import Access
+from weft.index_notation.standard_names import anonymous
 from weft.ir import nodes as ir
 from weft.ir.builder import minimum
 from weft.storage import check
@@ -142,7 +143,7 @@ def test_steps_store_what_one_nest_of_loops_stores(format, monkeypatch):
     expressions = [text(" + ", 4), text(" - ", 4), "y(i,j) = (T0(i,j)+T1(i,j)+T2(i,j))*T3(i,j)"]
     found = {}
     for most in (float("inf"), 0):
-        monkeypatch.setattr(plan, "MANY_CASES", most)
+        monkeypatch.setattr(planning, "MANY_CASES", most)
         plans.clear()
         found[most] = [weft.evaluate(e, **{k: t for k, t in tensors.items() if f"{k}(" in e}) for e in expressions]
     plans.clear()

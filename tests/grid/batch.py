@@ -46,7 +46,7 @@ def _collected() -> Iterator[dict[Any, str]]:
     missing: dict[Any, str] = {}
 
     def open_all(texts: Sequence[loader.Wanted]) -> list[Library]:
-        keys = [loader._key(text.source) for text in texts]
+        keys = [loader.key_of(text) for text in texts]
         lacking = {key: text.source for key, text in zip(keys, texts, strict=True) if key not in _parts}
         missing.update(lacking)
         if lacking:
@@ -84,7 +84,7 @@ def _compile_together(sources: Sequence[str]) -> None:
         parts |= dict.fromkeys(re.sub(rf"\bweft_(?=(?:{own}))", f"{prefix}weft_", source).split("\n\n"))
     (whole,) = _open_all([loader.Wanted("\n\n".join(parts), (), "several kernels")])
     for source, prefix in prefixes.items():
-        _parts[loader._key(source)] = _Part(whole.path, whole.handle, prefix=prefix)
+        _parts[loader.key_of(loader.Wanted(source, (), ""))] = _Part(whole.path, whole.handle, prefix=prefix)
 
 
 def each(cases: Iterable[T], run: Callable[[T], None]) -> Iterator[tuple[T, Exception | None]]:

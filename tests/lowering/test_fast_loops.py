@@ -10,6 +10,7 @@ from weft.concrete_notation import to_text
 from weft.concrete_notation.nodes import Forall, Where
 from weft.execution.insertion import insertion_kernel
 from weft.execution.kernel import Kernel
+from weft.execution.loops import Loops
 from weft.formats import TensorType, parse_format
 from weft.index_notation import parse
 from weft.ir import For, walk
@@ -54,7 +55,8 @@ def test_nothing_is_fetched_where_entries_follow_each_other_or_later_ones_are_no
 
 
 def test_an_outer_product_is_not_counted():
-    kernel = Kernel(plan_loops(parse("C(i,j) = x(i)*y(j)"), types(C=("csr", 2), x=("s", 1), y=("s", 1))))
+    loops = plan_loops(parse("C(i,j) = x(i)*y(j)"), types(C=("csr", 2), x=("s", 1), y=("s", 1)))
+    kernel = Kernel(Loops(None, loops))
     (bound,) = kernel._bounds
     assert bound({"x": (3,), "y": (5,)}) == 15
 

@@ -12,7 +12,7 @@ from weft.formats import TensorType, parse_format
 from weft.index_notation import parse
 from weft.ir.printer import function_text
 from weft.lowering.function_kind import FunctionKind
-from weft.scheduling.variant import Variant
+from weft.variant import Variant
 
 FIGURES = {
     "fig01": ("A(i,j) = B(i,j,k)*c(k)", {"A": "dd", "B": "ddd", "c": "d"}),

@@ -10,7 +10,7 @@ from weft.execution import plan_for
 from weft.formats import Dense, Format
 from weft.index_notation import parse
 from weft.remapping import Remapping
-from weft.scheduling.variant import Variant
+from weft.variant import Variant
 
 pytestmark = pytest.mark.kernels_together
 

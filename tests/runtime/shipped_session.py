@@ -1,7 +1,8 @@
-"""A few expressions in a process of their own: ``shipped_session.py build|run DIRECTORY``.
+"""A few expressions in a process of their own: ``shipped_session.py build|run|modules DIRECTORY``.
 
 ``build`` makes a library of their kernels in a directory; ``run`` computes them with the kernels of that directory in
-the place of those that are installed, and prints where each kernel came from and a digest of the results.
+the place of those that are installed, and prints where each kernel came from and a digest of the results. ``modules``
+prints which parts of weft the most ordinary of them load.
 """
 
 from __future__ import annotations
@@ -13,7 +14,8 @@ import sys
 import numpy as np
 
 import weft
-from weft.runtime import shipped
+from weft.execution.plan_cache import plans
+from weft.runtime import plan_index, shipped
 from weft.runtime.levels import machine_level
 from weft.runtime.loader import pool_of_threads
 from weft.shipping import Recorder
@@ -24,10 +26,28 @@ D = np.arange(48.0).reshape(6, 8) * (np.random.default_rng(0).random((6, 8)) < 0
 x = np.random.default_rng(1).random(8)
 
 
+def csr(dense: np.ndarray) -> weft.SparseTensor:
+    where = [None, (np.r_[0, (dense != 0).sum(1).cumsum()], dense.nonzero()[1])]
+    return weft.from_levels(dense.shape, "csr", where, dense[dense != 0])
+
+
+def ordinary() -> list[np.ndarray]:
+    A, B, C = csr(D), csr(D * (D > 2)), csr(D.T)
+    sampled = weft.einsum("ij,ik,kj->ij", A, np.ones((6, 2)), np.ones((2, 8)))
+    return [
+        A @ x,
+        (A @ C).todense(),
+        (A + B).todense(),
+        A[A > 0.5].todense(),
+        sampled.todense(),
+        A.asformat("bsr").todense(),
+    ]
+
+
 def results() -> list[np.ndarray]:
-    A = weft.from_levels((6, 8), "csr", [None, (np.r_[0, (D != 0).sum(1).cumsum()], D.nonzero()[1])], D[D != 0])
+    A = csr(D)
     coords = weft.from_coords([[1, 0, 1], [2, 1, 0]], [1.0, 2, 3], (3, 3))
-    return [A @ x, (A.T @ A).todense(), A.asformat("bsr").todense(), A.std(axis=0).todense(), coords.to_coo()[0]]
+    return [*ordinary(), (A.T @ A).todense(), A.std(axis=0).todense(), coords.to_coo()[0]]
 
 
 def build(directory: str) -> None:
@@ -36,13 +56,16 @@ def build(directory: str) -> None:
     recorder, builder = Recorder(), Builder(level, directory)
     with recorder.installed():
         while True:
+            plans.clear()  # second calls of a process take other ways
             try:
                 results()
                 break
             except Missing:
                 recorder.libraries |= builder.libraries(recorder.missing)
+        pool_of_threads().opened("", "")
     builder.support([pool_of_threads()])
     builder.link(f"{directory}/{level}.so")
+    plan_index.write(f"{directory}/{plan_index.FILE}", recorder.answers)
 
 
 def run(directory: str) -> None:
@@ -52,5 +75,12 @@ def run(directory: str) -> None:
     print(hashlib.sha256(found).hexdigest())
 
 
+def modules(directory: str) -> None:
+    shipped.DIRECTORY = directory
+    before = {name for name in sys.modules if name.startswith("weft.")}
+    ordinary()
+    print(*sorted({name for name in sys.modules if name.startswith("weft.")} - before), sep="\n")
+
+
 if __name__ == "__main__":
-    {"build": build, "run": run}[sys.argv[1]](sys.argv[2])
+    {"build": build, "run": run, "modules": modules}[sys.argv[1]](sys.argv[2])

@@ -14,7 +14,7 @@ from types import SimpleNamespace
 import pytest
 from tiny_kernels import make_source
 
-from weft.codegen import abi
+from weft import abi
 from weft.config import config
 from weft.errors import CompilerError
 from weft.runtime import cache, loader, toolchain

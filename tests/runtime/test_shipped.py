@@ -46,6 +46,16 @@ def test_without_a_compiler_and_with_equal_bytes(library, tmp_path):
     assert compiled[-1] == lines[-1]
 
 
+def test_what_is_shipped_is_found_without_the_compiler(library, tmp_path):
+    loaded, errors = session("modules", library.parent, tmp_path, PATH="", WEFT_COMPILE="never")
+    assert errors == ""
+    blocks = {name.split(".")[1] for name in loaded}
+    assert "execution" in blocks
+    assert not blocks & {
+        "analysis", "assembly", "codegen", "compiler", "concrete_notation", "lowering", "scheduling", "tracing",
+    }  # fmt: skip
+
+
 @pytest.mark.parametrize("harm", ["missing", "cut", "text"])
 def test_a_library_that_is_not_whole_is_a_line_in_the_log(library, tmp_path, harm):
     broken = tmp_path / "kernels" / library.name

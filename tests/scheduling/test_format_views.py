@@ -7,7 +7,7 @@ from weft.formats import Format, TensorType, parse_format
 from weft.formats.levels import Compressed
 from weft.index_notation import explicit_sums, parse
 from weft.scheduling.schedule import forms_of, views_of
-from weft.scheduling.variant import DEFAULT, Variant
+from weft.variant import DEFAULT, Variant
 
 ORDERS = {"x": 1, "y": 1, "s": 0}
 COPY = Variant(conversion=True)

@@ -12,11 +12,12 @@ from weft.compiler import plan_loops
 from weft.config import config
 from weft.execution import thresholds
 from weft.execution.kernel import Kernel
+from weft.execution.loops import Loops
 from weft.execution.plan_cache import plans
 from weft.formats import TensorType, parse_format
 from weft.index_notation import parse
-from weft.scheduling.variant import Variant
 from weft.storage import check
+from weft.variant import Variant
 
 TEXT = "y(j) = A(i,j)*x(i)"
 
@@ -143,7 +144,8 @@ def test_results_that_are_filled_with_something_else(text, absent, format, gathe
     dense = np.where(tensor("some") == 0, absent, tensor("some"))
     A = weft.asarray(dense, format="csf", fill_value=absent)
     result = TensorType.of("float64", parse_format(format, 2), fill=3.0)
-    kernel = Kernel(plan_loops(parse(text), {"y": result, "A": A._storage.type}, Variant(accumulator=gathering)))
+    loops = plan_loops(parse(text), {"y": result, "A": A._storage.type}, Variant(accumulator=gathering))
+    kernel = Kernel(Loops(None, loops))
     assert [w.kind for w in kernel.lowered.schedule.program.workspaces] == [gathering]
     with config.override(num_threads=threads, parallel_threshold=0):
         found = kernel.run((A._storage,))

@@ -11,7 +11,7 @@ from weft.index_notation import explicit_sums, parse
 from weft.scheduling.schedule import cheapest_schedule, forms_of, share_loop, views_of
 from weft.scheduling.strategies import DENSE_RESULT, STRATEGIES
 from weft.scheduling.tiling import tile_loops
-from weft.scheduling.variant import DEFAULT, Variant
+from weft.variant import DEFAULT, Variant
 
 COPY, DENSE = Variant(conversion=True), Variant(accumulator="dense")
 MATRICES = {"A": "csr", "B": "csr", "C": "csr"}

@@ -8,26 +8,24 @@ stores. If no bound is known, the kernel counts.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from math import prod
+from collections.abc import Mapping, Sequence
 
 from ..formats import TensorType
+from ..formats.size_bound import SizeBound
 from ..index_notation.nodes import Access, Apply, Expr, Literal, Reduce
 from ..index_notation.operator_table import OPERATORS
 from .derived_variables import level_variables
 from .implicit_values import annihilates, asked_of, same_value
 from .iteration_graph import distinct_accesses, typed_implicit_value
 
-__all__ = ["Bound", "bound"]
-
-Bound = Callable[[Mapping[str, Sequence[int]]], int]
+__all__ = ["bound"]
 
 
 def _indices(expr: Expr) -> frozenset[str]:
     return frozenset(v for access in distinct_accesses(expr) for v in access.indices)
 
 
-def _apart(factors: Sequence[Expr], variables: frozenset[str], types: Mapping[str, TensorType]) -> Bound | None:
+def _apart(factors: Sequence[Expr], variables: frozenset[str], types: Mapping[str, TensorType]) -> SizeBound | None:
     """Return a bound of an outer product: the product of the factors' numbers of coordinates.
 
     Each factor must have variables of its own. The bound is None if they share one, or if the bound of a factor is not
@@ -37,16 +35,12 @@ def _apart(factors: Sequence[Expr], variables: frozenset[str], types: Mapping[st
     found = [bound(factor, over, types) for factor, over in zip(factors, own, strict=True)]
     known = [f for f in found if f is not None]
     each_once = sorted(v for over in own for v in over) == sorted(variables)
-    return (lambda sizes: prod(f(sizes) for f in known)) if each_once and len(known) == len(factors) else None
-
-
-def _level_size(tensor: str, level: int) -> Bound:
-    return lambda sizes: sizes[tensor][level]
+    return SizeBound("prod", parts=tuple(known)) if each_once and len(known) == len(factors) else None
 
 
 def bound(
     expr: Expr, variables: frozenset[str], types: Mapping[str, TensorType], gathered: bool = False
-) -> Bound | None:
+) -> SizeBound | None:
     """Return a bound of the number of coordinates that an expression has over some variables.
 
     Parameters
@@ -63,8 +57,8 @@ def bound(
 
     Returns
     -------
-    callable or None
-        Function from level sizes by operand name to the bound; None if no bound is known.
+    SizeBound or None
+        The bound; None if no bound is known.
     """
     match expr:
         case Access(tensor=tensor, indices=indices):
@@ -76,7 +70,7 @@ def bound(
             for k, v in enumerate(level_variables(expr, types[tensor].format)):
                 seen.add(v)
                 if variables <= seen:
-                    return _level_size(tensor, k) if gathered or seen == variables else None
+                    return SizeBound("size", tensor, k) if gathered or seen == variables else None
             return None
         case Literal():
             return None
@@ -96,11 +90,11 @@ def bound(
             if needed:
                 within = [f for f in needed if f is not None]
                 if within:
-                    return lambda sizes: min(f(sizes) for f in within)
+                    return SizeBound("min", parts=tuple(within))
                 own = [variables & _indices(arg) for arg in args]
                 if not all(alone for over, alone in zip(own, deciding, strict=True) if over):
                     return None  # the result has coordinates at which an operand has none
                 return _apart([arg for arg, over in zip(args, own, strict=True) if over], variables, types)
             # A union has at most the coordinates of all operands together.
-            return (lambda sizes: sum(f(sizes) for f in known)) if len(known) == len(args) else None
+            return SizeBound("sum", parts=tuple(known)) if len(known) == len(args) else None
     return None

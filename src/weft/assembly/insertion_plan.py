@@ -31,7 +31,6 @@ __all__ = [
     "private_roles",
     "reused_arrays",
     "scalar_counters",
-    "scratch_dtype",
     "scratch_roles",
     "sequential_level",
     "shareable",
@@ -326,24 +325,6 @@ def distinct_counts(format: Format, level: int, entry_order: EntryOrder) -> tupl
     if level in unordered_shared(format, entry_order) or level in consecutive_shared(format, entry_order):
         return ()
     return tuple(a for a in level_queries(format, level, SourceFacts()) if a.is_distinct)
-
-
-def scratch_dtype(type: TensorType, level: LevelFormat | None = None, role: str = "") -> str:
-    """Return the dtype of an array that only assembly needs, which is wide enough for positions of the result.
-
-    Parameters
-    ----------
-    type : TensorType
-        The type of the result.
-    level : LevelFormat, optional
-        The level that needs the array.
-    role : str
-        The role of the array in that level.
-    """
-    # A dtype that holds the coordinates and positions of the result holds all counts of the assembly.
-    if level is not None and role in level.require(Insertion).flags:
-        return "uint8"
-    return "int32" if all(dtype == "int32" for dtype in type.index_dtypes) else "int64"
 
 
 @lru_cache(maxsize=1024)

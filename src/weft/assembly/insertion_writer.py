@@ -18,6 +18,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from functools import partial
 
+from ..abi import CHUNKS_PER_THREAD
 from ..analysis.contributions import (
     EntryOrder,
     contribution_path,
@@ -28,7 +29,7 @@ from ..analysis.merge_lattice import LevelIterator
 from ..code_options import CodeOptions
 from ..concrete_notation.nodes import Assign, Forall, Program, Stmt, accesses, assignments
 from ..formats import LevelVars, TensorType
-from ..formats.capabilities import Insertion, QueriedEdges, SharedPositions
+from ..formats.capabilities import Insertion, QueriedEdges, SharedPositions, scratch_dtype
 from ..index_notation.nodes import Access
 from ..ir import nodes as ir
 from ..ir.builder import add, block, cast, if_, increment, lit, lor, lt, mul, ne, sub
@@ -37,7 +38,7 @@ from ..lowering.environment import Environment
 from ..lowering.function_kind import COUNTS, FunctionKind
 from ..lowering.lowerer import Lowerer
 from ..lowering.scalar_expressions import lower_expr, update
-from ..lowering.thread_partials import CHUNKS_PER_THREAD, THREADS, ThreadPartials, among_threads, each_thread, piece_of
+from ..lowering.thread_partials import THREADS, ThreadPartials, among_threads, each_thread, piece_of
 from ..queries import Width
 from ..queries.table1_rewrites import SourceFacts
 from ..records import replace
@@ -54,7 +55,6 @@ from .insertion_plan import (
     private_roles,
     reused_arrays,
     scalar_counters,
-    scratch_dtype,
     scratch_roles,
     sequential_level,
     unordered_shared,

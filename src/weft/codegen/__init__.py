@@ -5,12 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 
+from ..abi import ASK, INTERRUPTED, OK, OUT_OF_MEMORY, POINTERS, STRUCT, signature
 from ..ir import Function
-from .abi import ASK, INTERRUPTED, OK, OUT_OF_MEMORY, STRUCT, declaration, signature, suffix, symbol
 from .c_printer import print_function
 from .names import NameMaker, mangle
 from .prelude import INCLUDES, PRELUDE, SHARED, prelude_text, required
-from .support.threads import POINTERS, pool_text
+from .support.threads import pool_text
+from .symbols import declaration, suffix, symbol
 
 __all__ = [
     "ASK",

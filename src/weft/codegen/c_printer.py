@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
+from .. import abi
 from ..errors import LoweringError
 from ..ir import (
     Allocate,
@@ -46,7 +47,7 @@ from ..ir import (
 from ..ir.traversal import assigned_names, children, statements
 from ..ir.types import is_complex, is_pointer
 from ..records import replace
-from . import abi
+from . import symbols
 from .c_expressions import Expressions
 from .names import NameMaker
 from .types import type_name
@@ -71,7 +72,7 @@ class CFunction:
 
     def __init__(self, function: Function, suffix: str = ""):
         self.names = NameMaker()
-        for special in (abi.COUNTS, abi.THREADS):
+        for special in (symbols.COUNTS, symbols.THREADS):
             self.names.keep(special.name)
         self.expressions = Expressions(self.names.name)
         self.text_of = self.expressions.text
@@ -81,7 +82,7 @@ class CFunction:
         # Scratch arrays overlap with no other array.
         self.apart = {n.var.name for n in statements(function.body) if isinstance(n, Allocate | Array)}
         self.parts: list[str] = []
-        self.symbol = abi.symbol(function.name) + suffix
+        self.symbol = symbols.symbol(function.name) + suffix
         self.label = 0
         self.regions = 0
         # State of the C function that is being printed. ``escape`` is the label to which failures jump.
@@ -99,7 +100,7 @@ class CFunction:
 
     def _function(self, function: Function) -> str:
         used = free_variables(function)
-        tensors = abi.parameters(function)
+        tensors = symbols.parameters(function)
         params: list[str] = []
         args: list[str] = []
         unused: list[str] = []
@@ -107,7 +108,7 @@ class CFunction:
         # Only the variables that the body uses are unpacked and passed to the static function.
         for param, tensor in zip(function.params, tensors, strict=True):
             before = len(args)
-            for var, source, output in abi.unpacked(param, tensor):
+            for var, source, output in symbols.unpacked(param, tensor):
                 if used.pop(var.name, None) is None:
                     continue
                 outputs[var.name] = output
@@ -116,7 +117,7 @@ class CFunction:
                 args.append(cast + source)
             if len(args) == before:  # named in a statement, so that compilers do not warn
                 unused.append(tensor)
-        for special in (abi.COUNTS, abi.THREADS):
+        for special in (symbols.COUNTS, symbols.THREADS):
             if used.pop(special.name, None) is None:
                 unused.append(special.name)
             else:

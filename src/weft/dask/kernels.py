@@ -17,7 +17,7 @@ __all__ = ["warm"]
 class Kernels(WorkerPlugin):  # type: ignore[misc]  # the package has no types
     """Shared objects that each worker takes when it starts, if its machine is of the same kind."""
 
-    def __init__(self, machine: str, objects: dict[str, bytes]) -> None:
+    def __init__(self, machine: str, objects: dict[str, loader.Compiled]) -> None:
         self.name = f"weft-kernels-{hash((machine, frozenset(objects)))}"
         self.machine = machine
         self.objects = objects

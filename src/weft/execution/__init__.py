@@ -10,20 +10,22 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from ..analysis.result_type import dense_format
     from ..compiler import Lowered, plan_loops
+    from ..index_notation.standard_names import anonymous
     from ..scheduling.user_schedule import LoopNest
+    from .absorbed import Absorbed
     from .conversion import convert, in_dtype, plan_of
     from .conversion_text import ConversionReport
-    from .data_annihilators import Absorbed, assumed
+    from .data_annihilators import assumed
     from .entry_lists import count_entries
-    from .full_results import announce, full_line, may_spread, spreading
+    from .full_results import announce, full_line, may_spread
     from .hash_growth import InsertionTarget, insertion_target, takes_insertions
     from .kernel import Kernel
     from .plan import (
         Plan,
         accumulation,
         compile,
+        dense_format,
         evaluate,
         looked_up,
         plan_for,
@@ -32,7 +34,6 @@ if TYPE_CHECKING:
         under_standard_names,
     )
     from .result_buffers import entry_bytes
-    from .steps import anonymous
     from .summary import compiled_line
     from .verification import verify, verify_entries
 
@@ -64,7 +65,6 @@ __all__ = [
     "plan_loops",
     "plan_of",
     "require_operands",
-    "spreading",
     "takes_insertions",
     "target_type",
     "under_standard_names",
@@ -73,21 +73,22 @@ __all__ = [
 ]  # fmt: skip
 
 _MODULES = {
-    "..analysis.result_type": "dense_format",
     "..compiler": "Lowered plan_loops",
+    "..index_notation.standard_names": "anonymous",
     "..scheduling.user_schedule": "LoopNest",
+    ".absorbed": "Absorbed",
     ".conversion": "convert in_dtype plan_of",
     ".conversion_text": "ConversionReport",
-    ".data_annihilators": "Absorbed assumed",
+    ".data_annihilators": "assumed",
     ".entry_lists": "count_entries",
     ".hash_growth": "InsertionTarget insertion_target takes_insertions",
-    ".full_results": "announce full_line may_spread spreading",
+    ".full_results": "announce full_line may_spread",
     ".kernel": "Kernel",
     ".plan": (
-        "Plan accumulation compile evaluate looked_up plan_for require_operands target_type under_standard_names"
+        "Plan accumulation compile dense_format evaluate looked_up plan_for require_operands target_type "
+        "under_standard_names"
     ),
     ".result_buffers": "entry_bytes",
-    ".steps": "anonymous",
     ".summary": "compiled_line",
     ".verification": "verify verify_entries",
 }

@@ -18,9 +18,47 @@ from .kernel import Kernel, work
 from .same_structure import same_structure
 
 if TYPE_CHECKING:
+    from ..compiler import Lowered
     from .plan import Plan
 
-__all__ = ["ALTERNATIVES", "EQUAL_STRUCTURES", "KERNEL_ALTERNATIVES", "Alternative", "KernelAlternative"]
+__all__ = ["ALTERNATIVES", "EQUAL_STRUCTURES", "KERNEL_ALTERNATIVES", "Alternative", "Choice", "KernelAlternative"]
+
+
+@record
+class Choice:
+    """Loops that are planned, from which a plan may turn to alternatives.
+
+    Parameters
+    ----------
+    lowered : Lowered
+        The loops.
+    operands : tuple of str
+        Names of the plan's operands, in order.
+    varies : bool
+        True if the result has another format for dimensions that are too large for dense levels.
+    alike : tuple of int
+        Places of operands whose structure the result has if it is the same for all of them.
+    """
+
+    lowered: Lowered
+    operands: tuple[str, ...]
+    varies: bool
+    alike: tuple[int, ...]
+
+    @property
+    def converts(self) -> bool:
+        """True if operands or the result are converted, or values are inserted."""
+        s = self.lowered.schedule
+        made = bool(s.conversions) or s.final_format is not None or s.entry_order is not None
+        return made or self.lowered.operands != self.operands
+
+    def may_be(self, alternative: Alternative) -> bool:
+        """Return whether a plan can have an alternative: one that differs, and keeps the user's own loops."""
+        lowered = self.lowered
+        if alternative.optimization in lowered.options.disabled:
+            return False
+        differs = any(getattr(lowered.variant, name) != value for name, value in alternative.change.items())
+        return differs and (alternative.keeps_order or lowered.user_schedule is None) and alternative.possible(self)
 
 
 @record
@@ -51,21 +89,11 @@ class Alternative:
     name: str
     reason: str
     change: Mapping[str, Any]
-    possible: Callable[[Plan], bool]
+    possible: Callable[[Choice], bool]
     wanted: Callable[[Plan, Sequence[Storage]], bool]
     optimization: str | None = None
     keeps_order: bool = False
     must_wait: bool = False
-
-
-def _makes_conversions(plan: Plan) -> bool:
-    """Return whether a conversion may make a dense level that large axes do not allow."""
-    return plan.converts
-
-
-def _may_have_dense_result(plan: Plan) -> bool:
-    """Return whether the result may have a dense level that a long axis does not allow."""
-    return plan.varies
 
 
 def _has_long_axis(plan: Plan, storages: Sequence[Storage]) -> bool:
@@ -108,9 +136,9 @@ def _has_work_for_threads(plan: Plan, storages: Sequence[Storage]) -> bool:
     """
     if for_work(work(storages)) < 2 or not plan.has_equal_parallel_loops:
         return False
-    s = plan.taking(PARALLEL_LOOPS).kernel.lowered.schedule
-    extents = dict(zip(s.target.indices, plan.shape(storages), strict=True))
-    converted = [a for c in s.conversions if not c.format.is_dense for a in c.accesses]
+    facts = plan.taking(PARALLEL_LOOPS).kernel.facts
+    extents = dict(zip(facts.target.indices, plan.shape(storages), strict=True))
+    converted = [a for c in facts.stored_again if not c.format.is_dense for a in c.accesses]
     reads = (prod(n for v, n in extents.items() if v not in a.indices) for a in converted)
     return all(n >= thresholds.THRESHOLDS.reads_of_converted for n in reads)
 
@@ -119,7 +147,7 @@ EQUAL_STRUCTURES = Alternative(
     "equal structures",
     "operands of one format have equal index arrays, so that the result shares them, and only values are computed",
     {"same_structure": True},
-    lambda plan: bool(plan.alike),
+    lambda choice: bool(choice.alike),
     _has_one_structure,
     "equal-structures",
 )
@@ -127,7 +155,7 @@ NO_DENSE_LEVELS = Alternative(
     "no dense levels",
     f"an axis has more than {thresholds.Thresholds().longest_array} coordinates, so that no array is made over it",
     {"no_dense_levels": True},
-    _makes_conversions,
+    lambda choice: choice.converts,  # which may make a dense level that large axes do not allow
     _has_long_axis,
     keeps_order=True,
 )
@@ -136,7 +164,7 @@ NO_DENSE_RESULT = Alternative(
     f"an axis of the result has more than {thresholds.Thresholds().longest_array} coordinates, so that no array is "
     "made over it",
     {"no_dense_result": True},
-    _may_have_dense_result,
+    lambda choice: choice.varies,
     _has_long_result,
     keeps_order=True,
 )
@@ -144,7 +172,7 @@ DENSE_RESULT = Alternative(
     "dense result",
     "most coordinates of the result are expected to get a value, so that all are flagged instead of listed",
     {"accumulator": "dense"},
-    lambda plan: plan.schedule.dense_result_possible,
+    lambda choice: choice.lowered.schedule.dense_result_possible,
     _fills_result,
     "dense-result",
 )
@@ -152,7 +180,7 @@ HASH_LOOKUP = Alternative(
     "hash lookup",
     "a vector has many more entries than the rows that it is multiplied with, so that it is searched, not scanned",
     {"hash_lookup": True},
-    lambda plan: bool(plan.schedule.repeated_scans),
+    lambda choice: bool(choice.lowered.schedule.repeated_scans),
     _scans_long_vector,
     "hash-lookup",
     must_wait=True,
@@ -161,7 +189,7 @@ PARALLEL_LOOPS = Alternative(
     "parallel loops",
     "several threads have enough to do, so that they get loops that they can share",
     {"parallel_loops": True},
-    lambda plan: plan.schedule.serial,
+    lambda choice: choice.lowered.schedule.serial,
     _has_work_for_threads,
     "parallel-loops",
 )

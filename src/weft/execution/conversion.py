@@ -10,15 +10,22 @@ from typing import Any
 
 import numpy as np
 
-from ..analysis.append_chains import is_unordered_list
 from ..config import config
 from ..dtypes import adds_alike
 from ..errors import IndexOverflowError, ResultTooLargeError, StorageError
 from ..formats import Format, TensorType
+from ..formats.append_chains import is_unordered_list
 from ..records import replace
 from ..storage import Storage, tensor_type
 from ..storage.fitness import why_unfit
-from .conversion_plan import ConversionPlan, ConversionRequest, DataFacts, leaves_out_fill, plan_conversion, plan_format
+from .conversion_request import (
+    ConversionPlan,
+    ConversionRequest,
+    DataFacts,
+    leaves_out_fill,
+    plan_conversion,
+    plan_format,
+)
 from .conversion_steps import Append, ReuseArrays, Step
 from .entry_lists import list_entries
 from .plan_cache import plans

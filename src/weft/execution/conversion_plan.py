@@ -1,160 +1,37 @@
 """Plans of conversions: which steps lead from one type of tensor to another, and why no others.
 
-``plan_conversion`` is a function of a request alone. It asks a table of rules, in order, for steps, and takes the
-first that has some. A step may be a plan itself, as entries take another form on the way. Duplicates are summed.
+``conversion`` is a function of a request and the settings alone. It asks a table of rules, in order, for steps, and
+takes the first that has some. A step may be a plan itself, as entries take another form on the way. Duplicates are
+summed.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable
 from functools import lru_cache
-from typing import NamedTuple
 
 import numpy as np
 
-from ..analysis.append_chains import is_appendable
 from ..analysis.implicit_values import same_value
 from ..assembly.hash_insertion import tables_of
+from ..code_options import CodeOptions
 from ..config import config
-from ..dtypes import INT32_MAX, adds_alike
+from ..dtypes import adds_alike
 from ..errors import FormatError
 from ..formats import Compressed, Dense, Format, Singleton, TensorType
-from ..records import cached, record, replace
+from ..formats.append_chains import coordinate_list_format, is_appendable
+from ..records import record, replace
 from ..remapping import Remapping
 from ..remapping.nodes import IndexExpr, counters_of
-from ..runtime import get_num_threads
-from ..scheduling.operand_conversions import coordinate_list_format, widest_index
-from ..storage import is_far_longer, tensor_type
+from ..scheduling.operand_conversions import widest_index
+from ..storage import tensor_type
+from .conversion_request import ConversionPlan, ConversionRequest, plan_conversion, why_not_reuse
 from .conversion_steps import Append, Insert, InsertIntoTables, ListEntries, ReuseArrays, SortEntries, Step
 from .entry_lists import copier, sorted_type
 from .hash_growth import hash_insertion_kernel
 from .insertion import InsertionKernel, insertion_kernel
-from .plan_cache import kept
 
-__all__ = [
-    "ConversionPlan", "ConversionRequest", "DataFacts", "leaves_out_fill", "plan_conversion", "plan_format",
-    "planned_conversion",
-]  # fmt: skip
-
-
-class DataFacts(NamedTuple):
-    """Facts about the data that decide how a tensor is converted: few, so that one plan serves many tensors.
-
-    The facts are a plain tuple since each conversion collects them, and looks up a plan by them.
-
-    Parameters
-    ----------
-    parallel : bool
-        True if there are several threads, and entries enough for them.
-    empty_coordinates : tuple of bool
-        For each axis, whether there are fewer entries than coordinates, so that many coordinates have none.
-    far_longer : bool
-        True if the first axis is too long for an array over it.
-    index_dtype : str
-        The narrowest index dtype that holds every coordinate of the target, and every position.
-    curve_shape : tuple of int
-        The shape of the tensor if the target follows a space-filling curve, whose codes depend on it; else empty.
-    """
-
-    parallel: bool
-    empty_coordinates: tuple[bool, ...]
-    far_longer: bool
-    index_dtype: str
-    curve_shape: tuple[int, ...]
-
-    @classmethod
-    def of(cls, target: Format, shape: tuple[int, ...], entries: int) -> DataFacts:
-        """Return the facts about tensors of a shape with a number of stored values, for a format."""
-        largest = max((*shape, *target.level_shape(shape), entries) if target.is_structured else (*shape, entries))
-        return cls(
-            entries >= config.parallel_threshold and get_num_threads() > 1,
-            tuple([entries < n for n in shape]),
-            bool(shape) and is_far_longer(shape[0], entries),
-            "int64" if largest >= INT32_MAX else "int32",
-            shape if target.is_curved else (),
-        )
-
-
-@record
-class ConversionRequest:
-    """A question for a plan: two types, and facts about the data.
-
-    Parameters
-    ----------
-    source, target : TensorType
-        Types of the tensor and of the result.
-    facts : DataFacts
-        Facts about the data.
-    skip_fill : bool
-        If true, leave out entries equal to the fill value.
-    is_list_result : bool
-        True if the source is an unsorted coordinate list that a kernel returned.
-    """
-
-    source: TensorType
-    target: TensorType
-    facts: DataFacts
-    skip_fill: bool = False
-    is_list_result: bool = False
-
-    def between(self, format: Format) -> TensorType:
-        """Return the type of an intermediate form: that of the target, but for the format and the index dtypes."""
-        index_dtypes = (self.facts.index_dtype,) * len(format.roles)
-        return tensor_type(self.target.dtype, format, index_dtypes, self.target.fill)
-
-    def to(self, type: TensorType) -> ConversionRequest:
-        """Return the request for the way to an intermediate form."""
-        return replace(self, target=type)
-
-    def onward(self, type: TensorType) -> ConversionRequest:
-        """Return the request for the way from an intermediate form, which has no more entries to leave out."""
-        return replace(self, source=type, skip_fill=False, is_list_result=False)
-
-    def by_one_thread(self) -> ConversionRequest:
-        """Return the request for too few entries for several threads."""
-        return replace(self, facts=DataFacts(False, *self.facts[1:]))
-
-
-@record
-class ConversionPlan:
-    """Steps of a conversion.
-
-    Parameters
-    ----------
-    request : ConversionRequest
-        The request that is answered.
-    rule : str
-        Name of the rule that was taken.
-    steps : tuple of Step or ConversionPlan
-        The steps, in order.
-    rejected : mapping
-        The reason against each rule that comes before the one that was taken, by the name of the rule.
-    """
-
-    request: ConversionRequest
-    rule: str
-    steps: tuple[Step | ConversionPlan, ...]
-    rejected: Mapping[str, str]
-
-    @property
-    def source(self) -> TensorType:
-        """Type of the tensor that is converted."""
-        return self.request.source
-
-    @property
-    def target(self) -> TensorType:
-        """Type of the result."""
-        return self.request.target
-
-    @cached
-    def all_steps(self) -> tuple[Step, ...]:
-        """Return the steps, with those of plans that are steps."""
-        return tuple(_flat(self))
-
-
-def _flat(plan: ConversionPlan) -> Iterator[Step]:
-    for step in plan.steps:
-        yield from _flat(step) if isinstance(step, ConversionPlan) else (step,)
+__all__ = ["conversion"]
 
 
 @record
@@ -167,25 +44,9 @@ class Rejected:
 Rule = Callable[[ConversionRequest], "tuple[Step | ConversionPlan, ...] | Rejected"]
 
 
-@kept
-def plan_conversion(request: ConversionRequest) -> ConversionPlan:
-    """Return the steps of a conversion.
-
-    Parameters
-    ----------
-    request : ConversionRequest
-        Types and facts that decide.
-
-    Returns
-    -------
-    ConversionPlan
-        The plan.
-
-    Raises
-    ------
-    FormatError
-        No rule has steps.
-    """
+def conversion(request: ConversionRequest, options: CodeOptions) -> ConversionPlan:
+    """Return the steps of a conversion under the present settings; raise ``FormatError`` if no rule has steps."""
+    assert options is config.code  # they are part of the question
     rejected: dict[str, str] = {}
     for rule in LIST_RESULT_RULES if request.is_list_result else RULES:
         name = rule.__name__.replace("_", " ")
@@ -195,73 +56,6 @@ def plan_conversion(request: ConversionRequest) -> ConversionPlan:
         rejected[name] = found.reason
     reasons = "; ".join(f"{name}: {reason}" for name, reason in rejected.items())
     raise FormatError(f"{request.source.format} cannot be converted to {request.target.format}: {reasons}")
-
-
-@kept
-def plan_format(
-    source: TensorType, format: Format, facts: DataFacts, dtype: str, index_dtype: str | None, skip_fill: bool
-) -> ConversionPlan:
-    """Return the steps that convert tensors of a type to a format, if the format can hold their entries.
-
-    Parameters
-    ----------
-    source : TensorType
-        Type of the tensors.
-    format : Format
-        Format of the result.
-    facts : DataFacts
-        Facts about the data.
-    dtype : str
-        Dtype of the values of the result.
-    index_dtype : str or None
-        Dtype of the index arrays; None for arrays as narrow as they can be.
-    skip_fill : bool
-        If true, leave out entries equal to the fill value.
-
-    Returns
-    -------
-    ConversionPlan
-        The plan.
-    """
-    # Arrays that need not be made again keep their dtypes. A map over whole coordinates has no others.
-    reused = dtype == source.dtype and not skip_fill and why_not_reuse(source.format, format) is None
-    if reused and (index_dtype is None or format == source.format.looked_up):
-        index_dtypes = source.index_dtypes
-    else:
-        index_dtypes = (index_dtype or facts.index_dtype,) * len(format.roles)
-    target = tensor_type(dtype, format, index_dtypes, source.fill)
-    return plan_conversion(ConversionRequest(source, target, facts, skip_fill))
-
-
-def leaves_out_fill(source: Format, target: Format) -> bool:
-    """Return whether a conversion leaves out values equal to the fill value, since they are padding in the source."""
-    return source.is_padded and not (target.is_dense if source.is_dense else target.is_padded)
-
-
-def planned_conversion(
-    source: Format, target: Format, shape: tuple[int, ...], entries: int, dtype: str
-) -> ConversionPlan:
-    """Return the steps that convert tensors in one format to another.
-
-    Parameters
-    ----------
-    source, target : Format
-        The formats.
-    shape : tuple of int
-        Shape of the tensors.
-    entries : int
-        Number of their stored values.
-    dtype : str
-        Dtype of the values.
-
-    Returns
-    -------
-    ConversionPlan
-        The plan.
-    """
-    facts = DataFacts.of(source, shape, entries)
-    type = tensor_type(dtype, source, (facts.index_dtype,) * len(source.roles))
-    return plan_format(type, target, DataFacts.of(target, shape, entries), dtype, None, leaves_out_fill(source, target))
 
 
 # -- rules: one step ---------------------------------------------------------------------------------------------
@@ -279,30 +73,6 @@ def reuse_arrays(request: ConversionRequest) -> tuple[Step, ...] | Rejected:
     same = source.format == target.format
     reason = "the tensor has this format" if same else "both formats have the same arrays"
     return (ReuseArrays(source, target, reason),)
-
-
-@lru_cache(maxsize=4096)
-def why_not_reuse(source: Format, format: Format) -> str | None:
-    """Return the reason why a format needs other arrays than another has; None if it can take them over.
-
-    Parameters
-    ----------
-    source : Format
-        The format that has the arrays.
-    format : Format
-        The format that is wanted.
-    """
-    if source.remapping != format.remapping:
-        return f"the source stores the coordinates {source.remapping}, the target {format.remapping}"
-    if format == source.looked_up:
-        return None
-    for k, (have, want) in enumerate(zip(source.levels, format.levels, strict=True), 1):
-        if type(have) is not type(want):
-            return f"level {k} is {have} in the source, and {want} in the target"
-        for promised in ("ordered", "unique", "full"):
-            if getattr(want, promised) and not getattr(have, promised):
-                return f"level {k} of the target is {promised}, that of the source is not"
-    return None
 
 
 def share_arrays(request: ConversionRequest) -> tuple[Step, ...] | Rejected:
@@ -352,10 +122,10 @@ def append(request: ConversionRequest) -> tuple[Step, ...] | Rejected:
     if not is_appendable(target.format):
         return Rejected("a level of the target cannot be appended to")
     kernel = copier(source, target, request.skip_fill)
-    if kernel.lowered.schedule.final_format is not None:
+    if kernel.facts.final_format is not None:
         return Rejected("loops over the source do not reach entries in the order of the target")
     reason = "loops over the source reach entries in the order of the target"
-    if kernel.lowered.list_workspaces:
+    if any(w.listed for w in kernel.facts.workspaces):
         reason = "loops over the source reach parents in the order of the target; a workspace sorts what each has"
     return (Append(source, target, reason, kernel),)
 

@@ -4,18 +4,24 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Mapping
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
-from ..codegen import emit_library
+from ..doors import Door
 from ..formats import TensorType
 from ..records import cached, record
 from ..runtime import memory
+from ..runtime.loader import support_function
 from ..storage import Storage
 from .entry_lists import SORTER, sort_coordinate_list
-from .hash_growth import HashInsertionKernel, empty_tables, inserted
 from .insertion import InsertionKernel
 from .kernel import Kernel
 from .result_buffers import sorting_bytes
+
+if TYPE_CHECKING:
+    from . import hash_growth
+    from .hash_growth import HashInsertionKernel
+else:
+    hash_growth = Door("weft.execution.hash_growth")
 
 __all__ = ["Append", "Insert", "InsertIntoTables", "ListEntries", "ReuseArrays", "SortEntries", "Step"]
 
@@ -160,7 +166,7 @@ class InsertIntoTables(_KernelStep):
     kind = "insert into hash tables"
 
     def run(self, storage: Storage) -> Storage:
-        return inserted(empty_tables(storage.shape, self.target), storage, True)
+        return hash_growth.inserted(hash_growth.empty_tables(storage.shape, self.target), storage, True)
 
 
 @record
@@ -184,4 +190,4 @@ class SortEntries(Step):
 
     @property
     def stages(self) -> Mapping[str, str]:
-        return {"c": emit_library([SORTER])}
+        return {"c": support_function(SORTER).source}

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from ..formats import TensorType
 from ..pass_names import PASSES, STAGES
 from ..records import cached, record
-from .conversion_plan import ConversionPlan
+from .conversion_request import ConversionPlan
 from .conversion_steps import Step
 from .format_names import described
 

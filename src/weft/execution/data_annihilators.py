@@ -19,7 +19,7 @@ from typing import Any, TypeAlias, TypeVar
 
 import numpy as np
 
-from ..analysis.implicit_values import UNKNOWN, application_dtypes, is_constant, literal_dtype, typed
+from ..analysis.implicit_values import UNKNOWN, application_dtypes, literal_dtype, typed
 from ..analysis.iteration_graph import Types, distinct_accesses, typed_implicit_value
 from ..analysis.terms import dtype_of
 from ..config import config
@@ -36,13 +36,14 @@ from ..index_notation import (
 )
 from ..index_notation.nodes import Access, Apply, Assignment, Expr, Literal, Reduce
 from ..index_notation.operator_table import ABSORBING, OPERATORS, Near
-from ..index_notation.traversal import children, tensors
+from ..index_notation.traversal import tensors
 from ..records import record, replace
 from ..storage import Storage
+from .absorbed import Absorbed, might_absorb
 from .operand_extents import extents_of, visits
 from .value_ranges import Range, range_of
 
-__all__ = ["Absorbed", "Absorption", "apply_data_annihilators", "assumed"]
+__all__ = ["Absorption", "apply_data_annihilators", "assumed", "notes", "require_room"]
 
 Evaluate: TypeAlias = Callable[[Assignment, Mapping[str, Storage]], Storage]
 _Decide: TypeAlias = Callable[["Absorption"], bool]
@@ -130,68 +131,33 @@ def _plain(fill: Any) -> Any:
     return int(value) if isinstance(value, float) and value.is_integer() else value
 
 
-@record
-class Absorbed:
-    """An assignment with absorbing operators.
+def notes(absorbed: Absorbed, assumed: bool) -> str:
+    """Return the lines of ``Absorbed.notes``."""
+    lines = []
+    for a in absorbed.holding:
+        kept = f"{a.subject} is {_plain(a.result)} for every value of {expression_text(a.other)}"
+        how = "assumed, and looked up at each call" if assumed else "looked up at this call"
+        lines.append(f"{kept} ({how}): only what {expression_text(a.expr.args[a.position])} stores is visited")
+    for a in absorbed.refused:
+        lines.append(f"{expression_text(a.expr)} visits all of {_variables(a)} because {a.reason}{a.advice}")
+    return "\n".join(lines)
 
-    Parameters
-    ----------
-    assignment : Assignment
-        The assignment to be planned.
-    holding : tuple of Absorption
-        The operators that a fill value decides.
-    refused : tuple of Absorption
-        The operators that a fill value was expected to decide, and does not.
-    undecided : tuple of Absorption
-        The operators that a fill value might have decided, and does not.
-    """
 
-    assignment: Assignment
-    holding: tuple[Absorption, ...] = ()
-    refused: tuple[Absorption, ...] = ()
-    undecided: tuple[Absorption, ...] = ()
-
-    @property
-    def depends_on_values(self) -> bool:
-        """True if values of the operands were looked at."""
-        return bool(self.holding or self.refused or self.undecided)
-
-    def notes(self, assumed: bool) -> str:
-        """Return a line for each operator that was looked at: the values, and the consequences.
-
-        The lines say that the values are ``assumed``, or that they were looked at.
-        """
-        lines = []
-        for a in self.holding:
-            kept = f"{a.subject} is {_plain(a.result)} for every value of {expression_text(a.other)}"
-            how = "assumed, and looked up at each call" if assumed else "looked up at this call"
-            lines.append(f"{kept} ({how}): only what {expression_text(a.expr.args[a.position])} stores is visited")
-        for a in self.refused:
-            lines.append(f"{expression_text(a.expr)} visits all of {_variables(a)} because {a.reason}{a.advice}")
-        return "\n".join(lines)
-
-    def require_room(self, operands: Mapping[str, Storage], target: TensorType) -> None:
-        """Raise if unexpected values make every element of a large result necessary.
-
-        Raises
-        ------
-        DensifyError
-            The elements take more than ``weft.config.max_densify_bytes``.
-        """
-        if not self.refused:
-            return
-        expected = assumed(self.assignment, {name: operands[name].type for name in tensors(self.assignment.value)})
-        count = _elements(self.assignment, operands)
-        needed = count * np.dtype(target.dtype).itemsize
-        # Nothing is wrong with a result that would have been as large with the expected values.
-        if needed > config.max_densify_bytes and _elements(expected.assignment, operands) < count:
-            a = self.refused[0]
-            given = ", ".join(f"{name}: {operands[name].shape} {operands[name].format}" for name in _names(a))
-            raise DensifyError(
-                f"{expression_text(a.expr)} has a value at all of {_variables(a)} because {a.reason}: {count} elements "
-                f"take {needed} bytes, more than weft.config.max_densify_bytes, {config.max_densify_bytes}{a.advice}, "
-                f"or raise the limit; in {to_text(self.assignment)}, with {given}"
-            )
+def require_room(absorbed: Absorbed, operands: Mapping[str, Storage], target: TensorType) -> None:
+    """Raise if unexpected values make every element of a large result necessary (see ``Absorbed.require_room``)."""
+    assignment = absorbed.assignment
+    expected = assumed(assignment, {name: operands[name].type for name in tensors(assignment.value)})
+    count = _elements(assignment, operands)
+    needed = count * np.dtype(target.dtype).itemsize
+    # Nothing is wrong with a result that would have been as large with the expected values.
+    if needed > config.max_densify_bytes and _elements(expected.assignment, operands) < count:
+        a = absorbed.refused[0]
+        given = ", ".join(f"{name}: {operands[name].shape} {operands[name].format}" for name in _names(a))
+        raise DensifyError(
+            f"{expression_text(a.expr)} has a value at all of {_variables(a)} because {a.reason}: {count} elements "
+            f"take {needed} bytes, more than weft.config.max_densify_bytes, {config.max_densify_bytes}{a.advice}, "
+            f"or raise the limit; in {to_text(assignment)}, with {given}"
+        )
 
 
 def _elements(assignment: Assignment, operands: Mapping[str, Storage]) -> int:
@@ -239,7 +205,7 @@ def apply_data_annihilators(
     Absorbed
         The assignment, with the operators that absorb and those that were expected to.
     """
-    if not _might_absorb(assignment):
+    if not might_absorb(assignment):
         return Absorbed(assignment)
     types = {access.tensor: operands[access.tensor].type for access in distinct_accesses(assignment.value)}
     look = _Look(assignment, operands, types, evaluate)
@@ -267,21 +233,9 @@ def assumed(
     Absorbed
         The assignment, with the operators that are expected to absorb.
     """
-    if not _might_absorb(assignment):
+    if not might_absorb(assignment):
         return Absorbed(assignment)
     return _answered(assignment, tuple(types.items()), dtype, lambda a: (every or a.near.usual) and _is_open(a, types))
-
-
-@lru_cache(maxsize=1024)
-def _might_absorb(assignment: Assignment) -> bool:
-    """Return whether an assignment has operators that might absorb. Operators of constants alone are left out."""
-
-    def absorbs(expr: Expr) -> bool:
-        if isinstance(expr, Apply) and expr.op in ABSORBING and not all(is_constant(arg) for arg in expr.args):
-            return True
-        return any(map(absorbs, children(expr)))
-
-    return absorbs(assignment.value)
 
 
 def _answered(assignment: Assignment, kinds: Types, dtype: str | None, answer: _Decide) -> Absorbed:

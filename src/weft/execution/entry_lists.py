@@ -3,26 +3,32 @@
 from __future__ import annotations
 
 from functools import lru_cache
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..analysis.runtime_fills import with_runtime_conversion
-from ..codegen import emit_library
-from ..compiler import plan_loops
 from ..config import config
+from ..doors import Door
 from ..formats import Compressed, Format, Singleton, TensorType
+from ..formats.append_chains import coordinate_list_format
 from ..index_notation.nodes import Access, Assignment
 from ..remapping import Remapping
 from ..runtime import loader, memory
 from ..runtime._ffi import ffi
 from ..runtime.interrupts import fail
-from ..scheduling.operand_conversions import coordinate_list_format
-from ..scheduling.variant import Variant
 from ..storage import Storage, tensor_type
+from ..variant import Variant
+from .facts import LoopRequest
+from .insertion import has_zero_fill
 from .kernel import Kernel
+from .loops import Loops
 from .plan_cache import kept
 from .result_buffers import sorting_bytes
+
+if TYPE_CHECKING:
+    from ..analysis import runtime_fills
+else:
+    runtime_fills = Door("weft.analysis.runtime_fills")
 
 __all__ = ["SORTER", "copier", "count_entries", "list_entries", "sort_coordinate_list", "sorted_type"]
 
@@ -66,13 +72,14 @@ def _lister(type: TensorType) -> Kernel:
 
 @kept
 def copier(source: TensorType, target: TensorType, skip_fill: bool) -> Kernel:
-    read, made, fills = with_runtime_conversion(source, target)
-    if fills:
-        return copier(read, made, skip_fill).with_fills(fills, target)
+    if not (has_zero_fill(source) and has_zero_fill(target)):
+        read, made, fills = runtime_fills.with_runtime_conversion(source, target)
+        if fills:
+            return copier(read, made, skip_fill).with_fills(fills, target)
     indices = tuple(f"i{axis}" for axis in range(source.format.order))
     assignment = Assignment(Access("B", indices), Access("A", indices))
     types, variant = {"B": target, "A": source}, Variant(conversion=True, options=config.code)
-    return Kernel(plan_loops(assignment, types, variant, skip_fill=skip_fill))
+    return Kernel(Loops(LoopRequest(assignment, types, variant, skip_fill)))
 
 
 def sort_coordinate_list(
@@ -166,7 +173,6 @@ def _sorted_format(old: Remapping, keep: tuple[int, ...]) -> Format:
 
 @kept
 def _sorter() -> Any:
-    text = loader.Wanted(emit_library([SORTER]), (SORTER,), "the sorting of coordinates")
-    (library,) = loader.open_all([text])
+    (library,) = loader.open_all([loader.support_function(SORTER)])
     signature = "int64_t(*)(int64_t, int64_t, void **, int64_t *, int64_t *, int64_t *, void **)"
     return ffi.cast(signature, library.address(SORTER))

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from functools import lru_cache
 
-from ..analysis.append_chains import is_unordered_list
 from ..errors import FormatError
 from ..formats import Format, parse_format
+from ..formats.append_chains import is_unordered_list
 
 __all__ = ["described", "is_name_of"]
 

@@ -31,7 +31,8 @@ from ..index_notation.operator_table import OPERATORS
 from ..index_notation.traversal import tensors
 from ..records import record, replace
 from ..storage import Storage
-from .data_annihilators import Absorbed, assumed
+from .absorbed import Absorbed
+from .data_annihilators import assumed
 from .operand_extents import extents_of
 from .result_buffers import entry_bytes
 

@@ -16,6 +16,7 @@ from ..concrete_notation import to_text as statement_text
 from ..config import config
 from ..dtypes import name_of
 from ..formats import Format, TensorType
+from ..formats.append_chains import coordinate_list_format
 from ..formats.capabilities import GrowingSegments, HashTable
 from ..formats.level import LevelEntries
 from ..index_notation import to_text
@@ -29,7 +30,6 @@ from ..runtime import memory
 from ..runtime.interrupts import fail
 from ..runtime.loader import Functions, load
 from ..runtime.structs import counts_pointer
-from ..scheduling.operand_conversions import coordinate_list_format
 from ..storage import Storage, tensor_type
 from ..tracing import Trace
 from .debug_output import show

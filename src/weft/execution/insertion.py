@@ -6,44 +6,18 @@ The values are the entries of a tensor that is converted, or those that an expre
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from copy import copy
 from math import prod
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..analysis.contributions import copied_access, entry_order_of, has_one_position_each, keeps_duplicates
-from ..analysis.implicit_values import same_value
-from ..analysis.runtime_fills import evaluate, with_runtime_conversion
-from ..assembly.insertion_plan import (
-    can_insert,
-    counters,
-    distinct_counts,
-    position_preserving_level,
-    private_roles,
-    reused_arrays,
-    scalar_counters,
-    scratch_dtype,
-    scratch_roles,
-    sequential_level,
-    unordered_shared,
-)  # fmt: skip
-from ..assembly.placement import adding
-from ..assembly.query_lowering import LevelQuery
-from ..code_options import CodeOptions
-from ..codegen import CText
-from ..compiler import Lowered, generate, schedule_entry_loops, tile_entry_loops, types_text
-from ..concrete_notation import to_text as statement_text
-from ..concrete_notation.nodes import foralls_of
 from ..config import config
-from ..dtypes import INT32_MAX, adds_alike
+from ..doors import Door
+from ..dtypes import INT32_MAX
 from ..errors import IndexOverflowError
 from ..formats import TensorType
-from ..formats.capabilities import Insertion, SharedPositions
-from ..index_notation import to_text
-from ..ir import Function
-from ..ir.printer import function_text
-from ..records import cached, record, replace
+from ..formats.capabilities import Insertion, SharedPositions, scratch_dtype
+from ..records import cached, record
 from ..remapping.inverse import interval_of
 from ..remapping.nodes import axes_of
 from ..runtime import for_work, memory
@@ -52,9 +26,19 @@ from ..runtime.interrupts import fail
 from ..runtime.loader import Functions
 from ..runtime.structs import counts_pointer
 from ..storage import Storage
-from ..tracing import Trace
 from .debug_output import show
+from .encoding import Unsayable, encode
+from .facts import EntryRequest, InsertionLevel
+from .loops import Loops, asked
 from .plan_cache import kept
+
+if TYPE_CHECKING:
+    from ..analysis import runtime_fills
+    from ..codegen import CText
+    from ..compiler import Lowered
+    from . import insertion_loops
+else:
+    runtime_fills, insertion_loops = Door("weft.analysis.runtime_fills"), Door("weft.execution.insertion_loops")
 
 __all__ = ["InsertionKernel", "insertion_kernel"]
 
@@ -94,25 +78,13 @@ class _LevelAssembly:
         The level.
     dtypes : mapping
         Dtypes of the arrays of the level, by role.
-    passes : tuple of str
-        Names of its query pass, and of the pass that collects its coordinates.
-    shared : bool
-        True if its positions are shared by several entries, which come in any order.
-    distinct_counts : tuple of LevelQuery
-        Queries that are answered by marking coordinates.
-    own : str or None
-        Role of the array of which each thread has one for itself.
-    source_level : int or None
-        The level of the source whose coordinate array it takes over.
+    facts : InsertionLevel
+        What the compiler says of it.
     """
 
     level: Insertion
     dtypes: Mapping[str, np.dtype[Any]]
-    passes: tuple[str, ...]
-    shared: bool
-    distinct_counts: tuple[LevelQuery, ...]
-    own: str | None
-    source_level: int | None
+    facts: InsertionLevel
 
     def blank(self, role: str, size: int, dtype: np.dtype[Any]) -> np.ndarray[Any, Any]:
         """Return an array for a query to write: uninitialized if the query writes all of it first, else of zeros."""
@@ -124,99 +96,88 @@ class InsertionKernel:
 
     Parameters
     ----------
-    lowered : Lowered
+    loops : Loops
         Loops that contribute values to the result.
+    fills : mapping, optional
+        The fill values that the kernel reads when it runs, by name, as scalars of their dtypes.
+    target : TensorType, optional
+        Type of the result; that of the loops by default.
 
     Attributes
     ----------
     shares : bool
         True if the result takes over the values of the tensor that is copied.
-    kept : mapping
-        For each level that takes over a coordinate array of that tensor, the level of the tensor.
+    copies : bool
+        True if the entries keep their order, so that each is inserted next to the one before it.
     """
 
-    def __init__(self, lowered: Lowered):
-        s = lowered.schedule
-        assert s.entry_order is not None
-        self.lowered, self.target, self.entry_order = lowered, s.result, s.entry_order
-        target, entry_order = self.target, self.entry_order
+    def __init__(self, loops: Loops, fills: Mapping[str, Any] | None = None, target: TensorType | None = None):
+        self.loops, self.facts, self._given = loops, loops.facts, fills
+        assert self.facts.insertion is not None
+        self.insertion = insertion = self.facts.insertion
+        self.target = target = target or self.facts.type
         self.format = target.format
-        copied = copied_access(s.program, s.target)
         # The tensor whose entries are copied; None for a computation, and where values are added.
-        self.source_type = s.types[copied.tensor] if copied is not None and entry_order.distinct else None
-        self._stays = position_preserving_level(target.format, entry_order)
-        self.shares, self.kept = False, dict[int, int]()
-        if self.source_type is not None:
-            self.shares, self.kept = reused_arrays(self.source_type, target, entry_order, lowered.options)
-        self.phases = lowered.insertion_passes
+        self.source_type = insertion.source
+        self.shares, self.copies = insertion.shares, insertion.copies
         self._scratch, self._dtype = np.dtype(scratch_dtype(target)), np.dtype(target.dtype)
         # Arrays of positions in a result of unknown size, whose 32 bits may turn out to be too few.
         self._checks_positions = self.source_type is None and "int32" in target.index_dtypes
-        self._like: InsertionKernel | None = None
         self._threads_ready = False
         self._fills: tuple[Storage, ...] = ()
+        if fills is not None:
+            values = [runtime_fills.evaluate(value, fills) for _, value in self.facts.fills]
+            self._fills = tuple([Storage.dense(np.asarray(value)) for value in values])
         dtypes = dict(zip(self.format.roles, map(np.dtype, target.index_dtypes), strict=True))
         # The arrays in storage order. Those that are not made yet are empty ones of the right dtype.
         self._order = [(*key, np.empty(0, dtype)) for key, dtype in dtypes.items()]
-        self._roles = scratch_roles(self.format, entry_order)
-        own = dict(private_roles(self.format, entry_order))
-        self._private = [(k, "private") for k in own]
-        together = unordered_shared(self.format, entry_order)
+        self._private = [(k, "private") for k, level in enumerate(insertion.levels) if level.own is not None]
         self._levels = [
-            _LevelAssembly(
-                level.require(Insertion),
-                {role: dtypes[k, role] for role in level.roles},
-                tuple(phase.name for phase in self.phases if phase.level == k),
-                k in together,
-                distinct_counts(self.format, k, entry_order),
-                own.get(k),
-                self.kept.get(k),
-            )
-            for k, level in enumerate(self.format.levels)
+            _LevelAssembly(level.require(Insertion), {role: dtypes[k, role] for role in level.roles}, facts)
+            for k, (level, facts) in enumerate(zip(self.format.levels, insertion.levels, strict=True))
         ]
-        # Counters that are scalars in the loops need no array.
-        self._counters = tuple({*counters(self.format)} - {*scalar_counters(self.format, entry_order)})
-        show(self)
+        if fills is None:
+            show(self)
 
-    @cached
+    def encoded(self) -> Any:
+        """Return the JSON form of the kernel, for the index of plans."""
+        if self._given is not None:
+            raise Unsayable("fill values that are read")
+        return encode(self.loops)
+
+    @classmethod
+    def decoded(cls, loops: Loops) -> InsertionKernel:
+        """Return the kernel of loops."""
+        return cls(loops)
+
+    @property
+    def lowered(self) -> Lowered:
+        """The loops in the compiler's own form, made when it is first asked for."""
+        return self.loops.lowered
+
+    @property
+    def phases(self) -> tuple[str, ...]:
+        """Names of the passes, in their order."""
+        return self.insertion.phases
+
+    @property
     def text(self) -> str:
-        """Return the source and the result as text."""
-        source = self.source_type
-        if source is None or not self.lowered.variant.conversion:
-            return self.lowered.described
-        return f"the conversion of {source.format} {source.dtype} to {self.format} {self.target.dtype}"
-
-    @cached
-    def functions(self) -> tuple[Function, ...]:
-        """Functions of the insertion passes in the IR, one for each."""
-        return self.lowered.insertion_functions()
+        """The source and the result as text."""
+        return self.loops.run.described
 
     def with_fills(self, target: TensorType, fills: Mapping[str, Any]) -> InsertionKernel:
         """Return the kernel for the fill values that it reads when it runs, with a result of the type ``target``."""
-        found = copy(self)
-        found.target, found._like = target, self
-        found._fills = tuple([Storage.dense(np.asarray(evaluate(v, fills))) for v in self.lowered.fills.values()])
-        return found
+        return InsertionKernel(self.loops, fills, target)
 
     @cached
     def source(self) -> CText:
         """C source of all insertion passes."""
-        return generate(self.functions, self.lowered.options)
+        return self.lowered.source
 
     @cached
     def stages(self) -> dict[str, str]:
         """Text of every stage, by name."""
-        loops = ", ".join(loop.var for loop in foralls_of(self.lowered.schedule.program.stmt))
-        shared = "threads share the passes" if self.shareable else "one thread"
-        return {
-            "index notation": to_text(self.lowered.assignment),
-            "formats": types_text(self.lowered.used_types),
-            "schedule": f"passes {', '.join(p.name for p in self.phases)}; loop order {loops}\n{shared}",
-            "attribute queries": self.lowered.queries,
-            "concrete notation": statement_text(self.lowered.schedule.program.stmt),
-            "ir": "\n".join(map(function_text, self.functions)),
-            "c": self.source,
-        }
+        return insertion_loops.stages(self.lowered, self.shareable)
 
     @property
     def queries(self) -> str:
@@ -226,45 +187,35 @@ class InsertionKernel:
     @property
     def passes(self) -> dict[str, str]:
         """The text of what each pass of the compiler returned, by name."""
-        if self._like is not None:
-            return self._like.passes
-        if not self.lowered.variant.conversion:
-            return self.lowered.passes()
-        trace, lowered, options = Trace(keep=True), self.lowered, self.lowered.options
-        assert self.source_type is not None
-        _schedule(self.source_type, self.target, lowered.skip_fill, self.entry_order.curved, options, trace)
-        generate(lowered.insertion_functions(trace=trace), options, trace=trace)
-        return trace.texts()
+        return insertion_loops.passes(self.lowered, self.loops.request)
 
     @property
     def origins(self) -> tuple[str | None, ...]:
         """The origin of the function of each pass, in words; None for one that is not compiled yet."""
-        return tuple(self._compiled.origin(phase.name) for phase in self.phases)
+        return tuple(map(self._compiled.origin, self.phases))
 
     @cached
     def _compiled(self) -> Functions:
-        return self._like._compiled if self._like is not None else self._opened(self.functions)
+        return self.loops.functions("passes")
 
     @cached
     def _compiled_for_threads(self) -> Functions:
         """Functions of the insertion passes that threads share."""
-        like = self._like
-        functions = self.lowered.insertion_functions(threads=True) if like is None else ()
-        return like._compiled_for_threads if like is not None else self._opened(functions)
+        return self.loops.functions("shared passes")
 
     @cached
     def _ready(self) -> Functions:
         """Functions of the insertion passes, all of which are compiled at once."""
-        return self._compiled.have(*(phase.name for phase in self.phases))
+        return self._compiled.have(*self.phases)
 
     @cached
     def _ready_for_threads(self) -> Functions:
         """Functions of the insertion passes that threads share, all of which are compiled at once."""
-        return self._compiled_for_threads.have(*(phase.name for phase in self.phases))
+        return self._compiled_for_threads.have(*self.phases)
 
     def entry_points(self, threads: int) -> EntryPoints:
         """Return the functions that a run by one thread, or by several, calls."""
-        return (self._compiled_for_threads if threads > 1 else self._compiled), tuple([p.name for p in self.phases])
+        return (self._compiled_for_threads if threads > 1 else self._compiled), self.phases
 
     def _takes_threads(self) -> bool:
         """Return whether several threads run the passes now, rather than one until theirs are compiled."""
@@ -272,20 +223,10 @@ class InsertionKernel:
             self._threads_ready = ready(self.entry_points(2), self.entry_points(1))
         return self._threads_ready
 
-    def _opened(self, functions: Sequence[Function]) -> Functions:
-        """Return the functions of all insertion passes, which an assembly calls one by one."""
-        texts = {one.name: generate([one], self.lowered.options, shared=True) for one in functions}
-        return Functions(texts.__getitem__, 1 + len(self.lowered.operands) + len(self.lowered.fills), self.text)
-
     @property
     def shareable(self) -> bool:
         """True if threads can share the passes."""
-        return self.lowered.inserts_in_parallel
-
-    @cached
-    def copies(self) -> bool:
-        """Return whether the entries keep their order, so that each is inserted next to the one before it."""
-        return sequential_level(self.format, self.entry_order) is not None
+        return self.loops.run.chunked
 
     def run(self, storage: Storage) -> Storage:
         """Return a tensor in the target's format, given one of the type that the kernel converts."""
@@ -319,7 +260,7 @@ class InsertionKernel:
         work = _InsertionRun(shape, storages, len(self._levels), threads)
         room = memory.Budget(f"a tensor of shape {shape} in format {self.format}")
         # Each array is paid for from one budget, in the order in which queries tell the sizes.
-        for k in self._counters:
+        for k in self.insertion.counters:
             over = self.format.remapping.coordinates[k].over  # type: ignore[attr-defined]
             size = prod(shape[axis] for e in over for axis in axes_of(e))
             room.take(size * self._scratch.itemsize)
@@ -333,16 +274,18 @@ class InsertionKernel:
             need = {role: size * of.dtypes[role].itemsize for role, size in first.items()}
             for role, size in scratch.items():
                 need[role] = size * np.dtype(scratch_dtype(self.target, level, role)).itemsize
-            room.take(sum(need.values()) + (threads * need[of.own] if of.own is not None and threads > 1 else 0))
+            room.take(
+                sum(need.values()) + (threads * need[of.facts.own] if of.facts.own is not None and threads > 1 else 0)
+            )
             made = work.made[k] = {role: of.blank(role, size, of.dtypes[role]) for role, size in first.items()}
             for role, size in scratch.items():
                 work.scratch[k, role] = of.blank(role, size, np.dtype(scratch_dtype(self.target, level, role)))
-            if of.own is not None and threads > 1:
-                work.share(k, of.own)
+            if of.facts.own is not None and threads > 1:
+                work.share(k, of.facts.own)
             # The query, if the level has one, gives the number of positions, and so the sizes of the other arrays.
-            for name in of.passes[:1]:
+            for name in of.facts.passes[:1]:
                 self._pass(name, work)
-            if k == self._stays:
+            if k == self.insertion.stays:
                 size = work.stay(k)
             else:
                 size = level.size_to_be(parents, n, made)
@@ -352,11 +295,11 @@ class InsertionKernel:
             later = [length * of.dtypes[role].itemsize for role, length in lengths if role not in first]
             last = k + 1 == len(self._levels) and not self.shares
             room.take(sum(later) + size * self._dtype.itemsize * last)
-            if of.source_level is not None:
-                made["crd"] = storages[0].level_arrays(of.source_level)["crd"]
+            if of.facts.source_level is not None:
+                made["crd"] = storages[0].level_arrays(of.facts.source_level)["crd"]
             self._finish_arrays(level, made, parents, size, n, of.dtypes)
             # A second pass collects the coordinates of shared positions, now that there is an array for them.
-            for name in of.passes[1:]:
+            for name in of.facts.passes[1:]:
                 self._pass(name, work)
             parents = size
         work.vals = storages[0].vals if self.shares else self._values(work, parents)
@@ -371,8 +314,8 @@ class InsertionKernel:
         source, dtype, fill = self.source_type, self._dtype, self.target.fill
         # Every position gets an entry if there are as many positions as entries, and none is left out or met twice.
         kept = source is not None and source.format.is_compact and source.format.is_unique
-        whole = kept and size == work.storages[0].vals.size and not self.lowered.skip_fill
-        if not whole and work.threads == 1 and same_value(fill, 0):
+        whole = kept and size == work.storages[0].vals.size and not self.facts.skip_fill
+        if not whole and work.threads == 1 and has_zero_fill(self.target):
             return memory.zeros(size, dtype)
         vals = memory.empty(size, dtype)
         if not whole and work.threads > 1:
@@ -395,16 +338,15 @@ class InsertionKernel:
     @staticmethod
     def _scratch_of(of: _LevelAssembly, parents: int, n: int, shape: tuple[int, ...]) -> Mapping[str, int]:
         """Return the lengths of the arrays that only the assembly of a level needs, by role."""
-        if not of.shared and not of.distinct_counts:
+        if not of.facts.shared and not of.facts.marks:
             return of.level.scratch(parents, n)
         found = dict(of.level.scratch(parents, n))
-        if of.shared:
+        if of.facts.shared:
             found.update(of.level.require(SharedPositions).shared_scratch(parents, n), stamp=n)
-        for a in of.distinct_counts:
-            assert a.statement.where is not None
+        for role, coordinates in of.facts.marks:
             # One mark for each combination of the coordinates that the query counts.
-            ends = [interval_of(e, shape) or (0, 1) for e in a.statement.where.target.indices]
-            found[f"{a.label}_mark"] = prod(high - low for low, high in ends)
+            ends = [interval_of(e, shape) or (0, 1) for e in coordinates]
+            found[role] = prod(high - low for low, high in ends)
         return found
 
     def _finish_arrays(
@@ -429,9 +371,9 @@ class InsertionKernel:
         return tuple([made[k].get(role, nothing) for k, role, nothing in self._order])
 
     def _pass(self, name: str, work: _InsertionRun) -> None:
-        for k in self._counters:
+        for k in self.insertion.counters:
             work.scratch[k, "counter"][...] = 0
-        functions, roles = self._ready, self._roles
+        functions, roles = self._ready, self.insertion.roles
         if work.threads > 1:
             functions, roles = self._ready_for_threads, (*roles, *self._private)
         # Scratch arrays follow the arrays of the result in its struct.
@@ -465,57 +407,18 @@ def insertion_kernel(
     InsertionKernel or str
         The kernel, or the reason.
     """
-    read, made, fills = with_runtime_conversion(source, target)
-    if fills:
-        shared = insertion_kernel(read, made, skip_fill, curved)
-        return shared if isinstance(shared, str) else shared.with_fills(target, fills)
-    scheduled = _schedule(source, target, skip_fill, curved, config.code)
-    return scheduled if isinstance(scheduled, str) else InsertionKernel(scheduled)
+    if not (has_zero_fill(source) and has_zero_fill(target)):
+        read, made, fills = runtime_fills.with_runtime_conversion(source, target)
+        if fills:
+            shared = insertion_kernel(read, made, skip_fill, curved)
+            return shared if isinstance(shared, str) else shared.with_fills(target, fills)
+    found = asked("insertion", EntryRequest(source, target, skip_fill, curved, config.code))
+    return found if isinstance(found, str) else InsertionKernel(found)
 
 
-def _schedule(
-    source: TensorType,
-    target: TensorType,
-    skip_fill: bool,
-    curved: bool,
-    options: CodeOptions,
-    trace: Trace | None = None,
-) -> Lowered | str:
-    """Return the loops that insert the entries of a source into a result, or the reason for none."""
-    lowered = schedule_entry_loops(source, target, options, trace)
-    twice = not source.format.is_unique and not keeps_duplicates(target.format)
-    if twice and (reason := _why_not_added(source, target, skip_fill)) is not None:
-        return reason
-    comes = entry_order_of(source.format, [loop.var for loop in foralls_of(lowered.schedule.program.stmt)])
-    comes = replace(comes, distinct=not twice)
-    if curved:
-        comes = replace(comes, curved=True)
-    # Entries that are left out shift the positions of those behind them.
-    comes = replace(comes, follows=comes.follows and not skip_fill)
-    reason = can_insert(target.format, comes)
-    if reason is not None:
-        return reason
-    # Tiles write to few rows at a time, but their loops no longer visit all entries of a coordinate together.
-    if not unordered_shared(target.format, comes):
-        tiled = tile_entry_loops(lowered, target.format, trace)
-        comes = comes if tiled is lowered else replace(comes, consecutive=())
-        lowered = tiled
-    schedule = replace(lowered.schedule, types={**lowered.schedule.types, "B": target}, entry_order=comes)
-    if twice:
-        program = schedule.program
-        schedule = replace(schedule, program=replace(program, stmt=adding(program.stmt, schedule.target)))
-    return replace(lowered, schedule=schedule, skip_fill=skip_fill)
-
-
-def _why_not_added(source: TensorType, target: TensorType, skip_fill: bool) -> str | None:
-    """Return the reason why duplicates cannot be added at their places, one by one; None if they can be."""
-    if not has_one_position_each(target.format, True):
-        return "the source may hold a coordinate twice"
-    if skip_fill or not same_value(target.fill, 0):
-        return "duplicates must be added before values are compared with the fill value"
-    if not adds_alike(np.dtype(source.dtype), np.dtype(target.dtype)):
-        return f"duplicates must be added as {source.dtype}, before they become {target.dtype}"
-    return None
+def has_zero_fill(type: TensorType) -> bool:
+    """Return whether a fill value is zero, which no kernel reads when it runs."""
+    return type.fill.__class__ is int and type.fill == 0
 
 
 _NOTHING = np.empty(0, np.int64)

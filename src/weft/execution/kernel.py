@@ -2,27 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
-from itertools import chain
+from collections.abc import Collection, Mapping, Sequence
 from math import prod
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 
-from ..analysis.append_chains import append_chains, is_unordered_list
-from ..analysis.derived_variables import level_variables, radix_components
-from ..analysis.iteration_graph import distinct_accesses
-from ..analysis.runtime_fills import evaluate
-from ..analysis.size_bounds import bound
-from ..compiler import Lowered
+from ..abi import CHUNKS_PER_THREAD
+from ..doors import Door
 from ..dtypes import INT32_MAX, INT64_MAX
 from ..errors import FormatError, IndexOverflowError, LoweringError, ShapeError
 from ..formats import TensorType
-from ..index_notation import to_text
-from ..index_notation.nodes import Apply, Expr, Reduce
+from ..formats.append_chains import append_chains, is_unordered_list
+from ..formats.size_bound import SizeBound
 from ..index_notation.operator_table import OPERATORS
-from ..lowering.function_kind import FunctionKind
-from ..lowering.thread_partials import CHUNKS_PER_THREAD
 from ..records import cached
 from ..runtime import for_work, get_num_threads, memory
 from ..runtime.beside import EntryPoints, ready
@@ -33,15 +26,21 @@ from ..storage import Storage, fill_of, tensor_type
 from ..storage.views import share
 from . import thresholds
 from .debug_output import show
+from .encoding import Unsayable, encode
 from .insertion import InsertionKernel
+from .loops import Loops
 from .result_buffers import ResultBuffers, sorting_bytes
 from .structure import Structure, check_writable, require_structure
-from .summary import summary
+
+if TYPE_CHECKING:
+    from ..analysis import runtime_fills
+    from ..compiler import Lowered
+    from . import summary
+else:
+    runtime_fills, summary = Door("weft.analysis.runtime_fills"), Door("weft.execution.summary")
 
 __all__ = ["Kernel", "with_fill", "work"]
 
-_BESIDE = {"list": 9, "pairs": 28, "flags": 1}
-"""Bytes of a workspace for each coordinate, without its value, by the kind of the workspace."""
 _HASHED = -1
 """Marks shapes with workspaces over so many coordinates that hash tables are used instead."""
 
@@ -51,14 +50,12 @@ class Kernel:
 
     Parameters
     ----------
-    lowered : Lowered
-        The lowered assignment.
+    loops : Loops
+        The loops that compute the assignment.
     fills : mapping, optional
         The fill values that the kernel reads when it runs, by name, as scalars of their dtypes.
     type : TensorType, optional
-        Type of the result; it is that of the schedule by default, with its fill value computed from ``fills``.
-    like : Kernel, optional
-        A kernel of the same assignment for other fill values, with which this one shares the C functions.
+        Type of the result; it is that of the loops by default, with its fill value computed from ``fills``.
 
     Attributes
     ----------
@@ -72,29 +69,22 @@ class Kernel:
         Append chains of the result; empty for results of dense levels.
     """
 
-    def __init__(
-        self,
-        lowered: Lowered,
-        fills: Mapping[str, Any] | None = None,
-        type: TensorType | None = None,
-        like: Kernel | None = None,
-    ):
-        self.lowered, self._given, self._like = lowered, fills, like
-        s = lowered.schedule
-        self.type = s.types[s.target.tensor]
+    def __init__(self, loops: Loops, fills: Mapping[str, Any] | None = None, type: TensorType | None = None):
+        self.loops, self._given = loops, fills
+        self.facts = facts = loops.facts
+        self.type = facts.type
         self._fill_structs: tuple[Any, ...] = ()
         if fills is not None:
             self.type = type or with_fill(self.type, fills)
-            values = [evaluate(value, fills) for value in lowered.fills.values()]
+            values = [runtime_fills.evaluate(value, fills) for _, value in facts.fills]
             self._fill_storages = [Storage.dense(np.asarray(value)) for value in values]  # keep what structs point to
             self._fill_structs = tuple([s.struct for s in self._fill_storages])
         self.format = self.type.format
-        self.operands = lowered.operands
-        self._insertion = self._inserted(fills)
-        self.chains = append_chains(self.format) if lowered.appends else ()
+        self.operands = facts.operands
+        self._insertion = None if facts.insertion is None else InsertionKernel(loops, fills, self.type)
+        self.chains = append_chains(self.format) if facts.appends else ()
         # The place of the operand whose index arrays the result shares.
-        self._lead = None if lowered.structure is None else self.operands.index(lowered.structure.tensor)
-        self.arity = 1 + len(self.operands) + len(lowered.fills)
+        self._lead = None if facts.lead is None else self.operands.index(facts.lead)
         # Kept by the operands' shapes: the shape of the result, and the bytes of large workspaces, or _HASHED.
         self._shapes: dict[tuple[tuple[int, ...], ...], tuple[int, ...]] = {}
         self._dtype = np.dtype(self.type.dtype)
@@ -104,19 +94,28 @@ class Kernel:
         self._plain = not self.chains and self._insertion is None
         self._threads_ready = False  # until it is known that threads need not wait for their functions
         # A coordinate list is sorted after the kernel, which takes memory, too.
-        sorted_later = s.final_format is not None and is_unordered_list(self.format)
+        sorted_later = facts.final_format is not None and is_unordered_list(self.format)
         self._afterwards = sorting_bytes(self.type) if sorted_later else 0
-        if like is None and self._insertion is None:
+        if fills is None and self._insertion is None:
             show(self)
 
-    def _inserted(self, fills: Mapping[str, Any] | None) -> InsertionKernel | None:
-        """Return the kernel of the passes that insert values into the result; None if loops append to it."""
-        if self.lowered.schedule.entry_order is None:
-            return None
-        like = self._like._insertion if self._like is not None else None
-        return InsertionKernel(self.lowered) if like is None or fills is None else like.with_fills(self.type, fills)
+    def encoded(self) -> Any:
+        """Return the JSON form of the kernel, for the index of plans."""
+        if self._given is not None:
+            raise Unsayable("fill values that are read")
+        return encode(self.loops)
+
+    @classmethod
+    def decoded(cls, loops: Loops) -> Kernel:
+        """Return the kernel of loops."""
+        return cls(loops)
 
     # -- compiling ----------------------------------------------------------------------------------------------
+    @property
+    def lowered(self) -> Lowered:
+        """The loops in the compiler's own form, made when it is first asked for."""
+        return self.loops.lowered
+
     @cached
     def source(self) -> str:
         """Return the C source of the functions that ``run`` calls, as one complete text."""
@@ -124,13 +123,11 @@ class Kernel:
 
     def with_fills(self, fills: Mapping[str, Any], type: TensorType | None = None) -> Kernel:
         """Return the kernel for the fill values that it reads when it runs, with a result of this type."""
-        return Kernel(self.lowered, fills, type, like=self)
+        return Kernel(self.loops, fills, type)
 
     @cached
     def _functions(self) -> Functions:
-        if self._like is not None:
-            return self._like._functions
-        return Functions(lambda name: self.lowered.text(FunctionKind(name)), self.arity, self.lowered.described)
+        return self.loops.functions("kernel")
 
     @cached
     def _bounding(self) -> Functions:
@@ -147,67 +144,35 @@ class Kernel:
     @cached
     def _parallel_append(self) -> Functions | None:
         """Return the functions by which threads append in parts; None if threads cannot append in parts."""
-        if self._like is not None:
-            return self._like._parallel_append
-        if not self.lowered.appends_in_parallel:
-            return None
-        return Functions(
-            lambda name: self.lowered.parallel_append_text(FunctionKind(name)), self.arity, self.lowered.described
-        )
+        return self.loops.functions("parts") if self.loops.run.in_parts else None
 
     @cached
     def _hash_workspace(self) -> Kernel:
         """Return the kernel with hash tables, for dimensions that are too large for other workspaces."""
-        if self._like is not None and self._given is not None:
-            return self._like._hash_workspace.with_fills(self._given)
-        return Kernel(self.lowered.with_accumulator("hash"))
+        return Kernel(self.loops.with_hash_workspaces, self._given)
 
     @cached
     def _wide_index(self) -> Kernel:
         """Return the kernel with int64 index arrays, for positions or coordinates that int32 arrays do not hold."""
-        if self._like is not None and self._given is not None:
-            return self._like._wide_index.with_fills(self._given)
-        return Kernel(self.lowered.with_wide_index())
+        return Kernel(self.loops.with_wide_index, self._given)
 
-    @cached
+    @property
     def text(self) -> str:
-        """Return the assignment as text."""
-        return to_text(self.lowered.assignment)
+        """The assignment as text."""
+        return self.facts.text
 
     @cached
     def chunked(self) -> bool:
         """Return whether threads can share the outermost loop."""
-        return self.lowered.evaluation[1].chunked if self._insertion is None else self._insertion.shareable
+        return self.loops.run.chunked
 
     @cached
     def _unsequenced(self) -> frozenset[int]:
-        return frozenset(self.lowered.evaluation[1].target.unsequenced)
+        return self.loops.run.unsequenced
 
     @cached
-    def _bounds(self) -> tuple[Any, ...] | None:
-        s = self.lowered.schedule
-        types = s.types
-        if s.final_format is not None or (
-            self.lowered.skip_fill and any(types[n].format.is_dense for n in self.operands)
-        ):
-            return None
-        # The sizes of operand levels bound the result only if nothing but stored entries leads to its coordinates.
-        expr = self.lowered.renamed_value
-        if not (self.lowered.reaches_stored_only and self.lowered.options.enabled("size-bounds")):
-            return None
-        gathered = isinstance(expr, Reduce) and FunctionKind.BOUND in self.lowered.kinds
-        variables, definitions = (
-            level_variables(s.target, self.format),
-            self.lowered.evaluation[1].derived,
-        )
-        # An append chain has as many entries as there are combinations of the variables down to its last level. These
-        # variables are tried as they are, then replaced by their components (i by i/2 and i%2).
-        for spelled in ([(v,) for v in variables], [radix_components(v, definitions) for v in variables]):
-            down = [frozenset(chain.from_iterable(spelled[: c.last + 1])) for c in self.chains]
-            found = [bound(expr, to, types, gathered) for to in down if all(spelled)]
-            if found and all(b is not None for b in found):
-                return tuple(found)
-        return None
+    def _bounds(self) -> tuple[SizeBound, ...] | None:
+        return self.loops.run.bounds
 
     # -- running ------------------------------------------------------------------------------------------------
     def shape(self, storages: Sequence[Storage]) -> tuple[int, ...]:
@@ -228,10 +193,10 @@ class Kernel:
         key = tuple([s.shape for s in storages])
         found = self._shapes.get(key)
         if found is None:
-            extents = self._infer(dict(zip(self.operands, key, strict=True)))
-            found = tuple([extents[v] for v in self.lowered.schedule.target.indices])
+            extents = self._infer(dict(zip(self.operands, key, strict=True)), storages)
+            found = tuple([extents[v] for v in self.facts.target.indices])
             most = thresholds.THRESHOLDS.workspace_coordinates
-            if any(prod(extents[v] for v in w.indices) > most for w in self.lowered.list_workspaces):
+            if any(prod(extents[v] for v in w.indices) > most for w in self.facts.workspaces if w.listed):
                 self._unusual[key] = _HASHED
             # Large workspaces are checked against the free memory at each run.
             elif (scratch := self._scratch(extents)) >= memory.CHECKED:
@@ -242,36 +207,32 @@ class Kernel:
 
     def _scratch(self, extents: Mapping[str, int]) -> int:
         """Return the bytes of the workspaces of all threads for dimensions of these sizes."""
-        size = sum(
-            prod(extents.get(v, 1) for v in w.indices) * (np.dtype(w.dtype).itemsize + _BESIDE.get(w.kind, 0))
-            for w in self.lowered.schedule.program.workspaces
-            if w.kind not in ("scalar", "hash")
-        )
+        size = sum(prod(extents.get(v, 1) for v in w.indices) * w.bytes for w in self.facts.workspaces)
         threads = get_num_threads()
         return size * threads if size * threads >= memory.CHECKED and self.chunked else size
 
-    def _infer(self, shapes: Mapping[str, tuple[int, ...]]) -> dict[str, int]:
+    def _infer(self, shapes: Mapping[str, tuple[int, ...]], storages: Sequence[Storage]) -> dict[str, int]:
         """Return the size of each index variable; raise if sizes contradict each other or a reduction is undefined."""
         extents: dict[str, int] = {}
         # A variable has one size in all operands, and the first operand that has it decides.
-        for access in distinct_accesses(self.lowered.renamed_value):
+        for access in self.facts.accesses:
             for v, n in zip(access.indices, shapes[access.tensor], strict=True):
                 if extents.setdefault(v, n) != n:
-                    formats = {name: self.lowered.schedule.types[name].format for name in shapes}
-                    given = ", ".join(f"{name}: {shape} {formats[name]}" for name, shape in shapes.items())
+                    of = zip(shapes.items(), storages, strict=True)
+                    given = ", ".join(f"{name}: {shape} {s.format}" for (name, shape), s in of)
                     raise ShapeError(f"{v} is both {extents[v]} and {n} in {self.text}, with shapes {given}")
         # An empty reduction has a result only if its operator has an identity: a sum has, a minimum has not.
-        for v, op in reductions(self.lowered.assignment.value):
+        for v, op in self.facts.reductions:
             if extents.get(v) == 0 and not OPERATORS[op].has_identity:
                 raise ShapeError(f"{op} over {v}, of size 0, has no value, as it has no identity; in {self.text}")
         # Some reductions count their implicit entries: the number of coordinates must fit an int64.
         if prod(extents.values()) > INT64_MAX:
-            for over in self.lowered.counted_reductions:
+            for over in self.loops.run.counted:
                 if prod(extents[v] for v in over) > INT64_MAX:
                     raise IndexOverflowError(
                         f"{self.text} reduces more coordinates of {', '.join(over)} than int64 counts"
                     )
-        missing = [v for v in self.lowered.schedule.target.indices if v not in extents]
+        missing = [v for v in self.facts.target.indices if v not in extents]
         if missing:
             raise ShapeError(f"no operand has the index {missing[0]}, which would say its size, in {self.text}")
         return extents
@@ -316,7 +277,7 @@ class Kernel:
         try:
             return insertion.assembled(storages, shape)
         except IndexOverflowError:
-            if self.lowered.variant.conversion or "int32" not in self.type.index_dtypes:
+            if self.facts.variant.conversion or "int32" not in self.type.index_dtypes:
                 raise
             return self._wide_index.run(storages)
 
@@ -342,7 +303,7 @@ class Kernel:
 
     def _dense_values(self, shape: tuple[int, ...], out: Storage | None) -> np.ndarray:
         if out is not None:
-            name = self.lowered.schedule.target.tensor
+            name = self.facts.target.tensor
             if out.shape != shape:
                 raise ShapeError(f"{name} has shape {out.shape}, but what is added has shape {shape}, in {self.text}")
             if (out.type.format, out.type.dtype) != (self.format, self.type.dtype):  # values would be taken for others
@@ -382,7 +343,7 @@ class Kernel:
             counts, totals = self._count(room, structs, threads)
             most = max(totals)
         if self._overflows(room, most):
-            if self.lowered.variant.conversion:  # the caller of a conversion chooses its index dtype
+            if self.facts.variant.conversion:  # the caller of a conversion chooses its index dtype
                 raise self._overflow(totals)
             return self._wide_index.run(storages)
         if most > room.few:
@@ -408,7 +369,7 @@ class Kernel:
         if threads > 1:
             parts = self._parallel_append
             return (self._functions, ("count", "evaluate")) if parts is None else (parts, ("bound", "evaluate"))
-        bounded = FunctionKind.BOUND in self.lowered.kinds and self.lowered.options.enabled("size-bounds")
+        bounded = self.loops.run.bounded
         first = () if self._bounds is not None else ("bound",) if bounded else ("count",)
         return self._functions, (*first, "evaluate")
 
@@ -496,7 +457,7 @@ class Kernel:
     def _count(self, room: ResultBuffers, structs: Sequence[Any], threads: int) -> tuple[np.ndarray, list[int]]:
         """Return where each chunk starts, and the room for each chain: its exact size, or a bound if that is enough."""
         n = len(self.chains)
-        bounded = FunctionKind.BOUND in self.lowered.kinds and self.lowered.options.enabled("size-bounds")
+        bounded = self.loops.run.bounded
         if threads == 1 and bounded:
             counts = np.zeros(2 * n, np.int64)
             if status := self._bounding["bound"](room.empty_result.struct, *structs, counts_pointer(counts), 1):
@@ -622,12 +583,12 @@ class Kernel:
     @property
     def stages(self) -> dict[str, str]:
         """Texts of all stages of the compiler, by name."""
-        return self.lowered.stages
+        return self.loops.lowered.stages
 
     @property
     def passes(self) -> dict[str, str]:
         """The text of what each pass of the compiler returned, by name."""
-        return self.lowered.passes()
+        return self.loops.lowered.passes()
 
     @property
     def origins(self) -> tuple[str | None, ...]:
@@ -636,7 +597,7 @@ class Kernel:
 
     def summary(self, told: Collection[str] = ()) -> str:
         """Return a few lines on the kernel for users; loops over the variables in ``told`` are left out."""
-        return summary(self.lowered, told)
+        return summary.summary(self.lowered, told)
 
 
 def work(storages: Sequence[Storage]) -> int:
@@ -663,25 +624,8 @@ def with_fill(type: TensorType, fills: Mapping[str, Any]) -> TensorType:
     fills : mapping
         The fill values of the operands by name.
     """
-    fill = fill_of(np.dtype(type.dtype), evaluate(type.fill, fills))
+    fill = fill_of(np.dtype(type.dtype), runtime_fills.evaluate(type.fill, fills))
     return tensor_type(type.dtype, type.format, type.index_dtypes, fill)
-
-
-def reductions(expr: Expr) -> Iterator[tuple[str, str]]:
-    """Yield each reduced variable with its operator.
-
-    Parameters
-    ----------
-    expr : Expr
-        The expression.
-    """
-    match expr:
-        case Reduce(op=op, vars=vars, body=body):
-            yield from ((v, op) for v in vars)
-            yield from reductions(body)
-        case Apply(args=args):
-            for arg in args:
-                yield from reductions(arg)
 
 
 _NO_COUNTS = counts_pointer(np.zeros(1, np.int64))

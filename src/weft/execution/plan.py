@@ -4,24 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import lru_cache, partial
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
-import numpy as np
-
-from ..analysis.append_chains import is_appendable
-from ..analysis.implicit_values import RuntimeValue, typed
-from ..analysis.iteration_graph import distinct_accesses
-from ..analysis.merge_lattice import MANY_CASES
-from ..analysis.result_type import dense_format, result_dtype, result_fill, result_format
-from ..analysis.runtime_fills import with_runtime_fills
-from ..analysis.structure_match import StructureMatch, match_structure, over_values, totals_over_values
-from ..analysis.terms import dtype_of, split_narrow_sum
-from ..compiler import plan_loops, plan_on_structure
 from ..config import config
+from ..doors import Door
 from ..errors import (
     CompilerError,
-    DTypeError,
-    FormatError,
     NotationError,
     NotCompiledError,
     ResultTooLargeError,
@@ -29,24 +17,16 @@ from ..errors import (
     WeftError,
 )
 from ..formats import Format, TensorType
-from ..index_notation import (
-    explicit_sums,
-    expression_text,
-    free_variables,
-    infer_extents,
-    sum_with_target,
-    to_text,
-    use_computation_dtype,
-)
+from ..index_notation import infer_extents, sum_with_target, to_text
 from ..index_notation.nodes import Access, Apply, Assignment
 from ..index_notation.operator_table import OPERATORS
-from ..records import cached, record, replace
+from ..index_notation.standard_names import anonymous
+from ..records import cached, replace
 from ..runtime import memory
 from ..runtime.beside import ready
-from ..scheduling.schedule import Schedule
-from ..scheduling.user_schedule import LoopNest
-from ..scheduling.variant import Variant
-from ..storage import Storage, fill_of, tensor_type
+from ..storage import Storage, tensor_type
+from ..variant import Variant
+from .absorbed import Absorbed, might_absorb
 from .alternatives import (
     ALTERNATIVES,
     EQUAL_STRUCTURES,
@@ -58,19 +38,25 @@ from .alternatives import (
     KernelAlternative,
 )
 from .conversion import convert, convert_result
-from .data_annihilators import Absorbed, apply_data_annihilators
-from .full_results import announce, may_spread
+from .facts import InSteps, KernelPlan, PlanFacts, PlanRequest, Steps, ValuesOnly, WithFills
 from .kernel import Kernel, with_fill
+from .loops import asked
 from .plan_cache import kept, plans
 from .same_structure import same_structure
-from .steps import Steps, anonymous, in_pairs, wrapping_first
 from .structure import Structure, check_writable, require_structure
-from .summary import formats_line, sharing_line
+
+if TYPE_CHECKING:
+    from ..scheduling.user_schedule import LoopNest
+    from . import data_annihilators, full_results, planning, summary
+else:
+    data_annihilators, full_results = Door("weft.execution.data_annihilators"), Door("weft.execution.full_results")
+    planning, summary = Door("weft.execution.planning"), Door("weft.execution.summary")
 
 __all__ = [
     "Plan",
     "accumulation",
     "compile",
+    "dense_format",
     "evaluate",
     "looked_up",
     "plan_for",
@@ -91,50 +77,52 @@ class Plan:
 
     Parameters
     ----------
+    how : KernelPlan
+        The loops of the kernel that computes the expression, and what the plan depends on.
     kernel : Kernel
-        The kernel that computes the expression.
+        The kernel.
     operands : tuple of str
         Names of the operands, in the order in which ``run`` takes them.
     target : TensorType
         Type of the result.
     again : callable
         Plans the same expression with another variant.
-    varies : bool
-        True if the result has another format for dimensions that are too large for dense levels.
-    alike : tuple of int
-        Places of operands whose structure the result has if it is the same for all of them.
+
+    Attributes
+    ----------
+    has_full_cases : bool
+        True if the result has elements that no operand stores, by the fill values of its operands.
+    may_spread : bool
+        True if it may have them, also by a function of a sum.
     """
 
     is_in_steps = False
-    schedule: Schedule
+    has_full_cases = may_spread = False
     alike: tuple[int, ...] = ()
-    _spreads: bool | None = None
 
     def __init__(
         self,
+        how: KernelPlan,
         kernel: Kernel,
         operands: tuple[str, ...],
         target: TensorType,
         again: Callable[[Variant], Plan],
-        varies: bool = False,
-        alike: tuple[int, ...] = (),
     ):
-        self._plan_again, self.alike = again, alike
+        self._how, self._plan_again, self.alike = how, again, how.alike
         self.kernel, self.operands, self.target = kernel, operands, target
-        s = kernel.lowered.schedule
-        self._final = s.final_format
+        facts = kernel.facts
+        self._final = facts.final_format
         # For each operand of the kernel, its place among those of the plan, and the format to which it is converted.
         place = {name: n for n, name in enumerate(operands)}
-        made = {c.name: c for c in s.conversions}
+        made = {c.name: c for c in facts.stored_again}
         self._sources = tuple(
             (place[made[name].tensor], made[name].format) if name in made else (place[name], None)
             for name in kernel.operands
         )
-        self.schedule, self.varies = s, varies
-        inserted = s.entry_order is not None
-        self.converts = bool(s.conversions) or self._final is not None or kernel.operands != operands or inserted
-        self.scans = tuple([(place[a], place[b]) for a, b in s.repeated_scans])
-        self.alternatives = tuple([a for a in ALTERNATIVES if self._may_take(a)])
+        inserted = facts.insertion is not None
+        self.converts = bool(made) or self._final is not None or kernel.operands != operands or inserted
+        self.scans = how.scans
+        self.alternatives = tuple([a for a in ALTERNATIVES if a.name in how.alternatives])
         self._taken: dict[str, Plan] = {}
         self._ready = set[str]()  # names of the alternatives whose functions need not be waited for
         # Small operands make the time of each step count, so that a plan has no steps that it does not need.
@@ -148,35 +136,20 @@ class Plan:
     ) -> Plan:
         """Return the plan for operands of these types, with the fill values that its kernel reads when it runs."""
         kernel = self.kernel.with_fills(fills)
-        return Plan(kernel, self.operands, with_fill(self.target, fills), again, self.varies, self.alike)
-
-    def _may_take(self, alternative: Alternative) -> bool:
-        """Return whether this plan can have an alternative: one that differs, and keeps the user's own loops."""
-        lowered = self.kernel.lowered
-        if alternative.optimization in lowered.options.disabled:
-            return False
-        differs = any(getattr(lowered.variant, name) != value for name, value in alternative.change.items())
-        return differs and (alternative.keeps_order or lowered.user_schedule is None) and alternative.possible(self)
+        return Plan(self._how, kernel, self.operands, with_fill(self.target, fills), again)
 
     def taking(self, alternative: Alternative) -> Plan:
         """Return the plan with the loops of an alternative."""
         if (found := self._taken.get(alternative.name)) is None:
-            variant = replace(self.kernel.lowered.variant, **alternative.change)
+            variant = replace(self.kernel.facts.variant, **alternative.change)
             found = self._taken[alternative.name] = self._plan_again(variant)
         return found
-
-    def spreads(self, assignment: Assignment, storages: Sequence[Storage]) -> bool:
-        """Return whether the result, of the assignment that is planned, may have elements that no operand stores."""
-        if self._spreads is None:
-            kinds = zip(_read(assignment)[1], [s.type for s in storages], strict=True)
-            self._spreads = may_spread(assignment, tuple(kinds))
-        return self._spreads
 
     @cached
     def has_equal_parallel_loops(self) -> bool:
         """Return whether there are loops that threads can share and that sum each element in the same order."""
         found = self.taking(PARALLEL_LOOPS).kernel
-        return self.kernel.lowered.sums == found.lowered.sums is not None and found.chunked
+        return self.kernel.loops.run.sums == found.loops.run.sums is not None and found.chunked
 
     def shape(self, storages: Sequence[Storage]) -> tuple[int, ...]:
         """Return the shape of the result for operands of these shapes."""
@@ -234,7 +207,7 @@ class Plan:
     def prunes(self) -> bool:
         """True if no stored entry of a result equals the fill value."""
         chains, last = self.kernel.chains, len(self.target.format.levels) - 1
-        return self.kernel.lowered.skip_fill and self._final is None and bool(chains) and chains[-1].last == last
+        return self.kernel.facts.skip_fill and self._final is None and bool(chains) and chains[-1].last == last
 
     @property
     def phases(self) -> Kernel | TotalPlan | ValuesPlan | None:
@@ -265,16 +238,6 @@ class Plan:
         return self.kernel.summary(told)
 
 
-@record
-class _Asked:
-    """The keywords of ``plan_for`` that describe the result."""
-
-    format: Format | None
-    dtype: str | None
-    prune: bool
-    variant: Variant
-
-
 class SteppedPlan(Plan):
     """Plan of an expression in several steps, each of which reads the results of those before it.
 
@@ -284,8 +247,8 @@ class SteppedPlan(Plan):
         The steps.
     types : mapping
         Types of the operands, in the order in which ``run`` takes them.
-    asked : _Asked
-        The format, dtype and variant of the result.
+    asked : PlanRequest
+        What is asked for; its format is that of the result.
     again : callable
         Plans the same expression with another variant.
     """
@@ -296,7 +259,7 @@ class SteppedPlan(Plan):
         self,
         steps: Steps,
         types: Mapping[str, TensorType],
-        asked: _Asked,
+        asked: PlanRequest,
         again: Callable[[Variant], Plan],
     ):
         self.steps, self.operands, self._asked, self._plan_again = steps, tuple(types), asked, again
@@ -338,7 +301,7 @@ class SteppedPlan(Plan):
         step, asked = self.steps.all[n], self._asked
         named, given = anonymous(step) if rename else step, tuple(types[name] for name in self._reads[n])
         if n < len(self.steps.parts):
-            made = _format_of_part(step, types, asked.variant.no_dense_levels)
+            made = planning.format_of_part(step, types, asked.variant.no_dense_levels)
             return plan_for(named, given, format=made, variant=asked.variant)
         return plan_for(named, given, format=asked.format, dtype=asked.dtype, prune=asked.prune, variant=asked.variant)
 
@@ -423,7 +386,7 @@ class SteppedPlan(Plan):
             if line.startswith(("each call", "every "))
         ]
         steps = self._listed.splitlines()
-        formats = formats_line({self.steps.last.target.tensor: self.target, **self._types})
+        formats = summary.formats_line({self.steps.last.target.tensor: self.target, **self._types})
         if len(steps) > _STEPS_SHOWN:
             steps[_STEPS_SHOWN // 2 : -1] = [f"... and {len(steps) - _STEPS_SHOWN // 2 - 1} more like these"]
         return "\n".join([formats, *steps, *notes])
@@ -434,42 +397,31 @@ class VectorPlan(Plan):
 
     Parameters
     ----------
-    assignment : Assignment
-        The assignment.
-    vectors : Assignment
-        The same, with operands that are vectors.
-    stored : collection of str
-        The operands whose stored values are these vectors.
+    how : ValuesOnly
+        The assignment over stored values, and the operands.
     types : mapping
         Types of the operands, in the order in which ``run`` takes them.
-    target : TensorType
-        Type of the result.
-    asked : _Asked
-        The format, dtype and variant of the result.
+    asked : PlanRequest
+        What is asked for.
     again : callable
         Plans the same expression with another variant.
     """
 
     def __init__(
-        self,
-        assignment: Assignment,
-        vectors: Assignment,
-        stored: Collection[str],
-        types: Mapping[str, TensorType],
-        target: TensorType,
-        asked: _Asked,
-        again: Callable[[Variant], Plan],
+        self, how: ValuesOnly, types: Mapping[str, TensorType], asked: PlanRequest, again: Callable[[Variant], Plan]
     ):
-        self._assignment, self._types, self.target, self._plan_again = assignment, dict(types), target, again
+        self._assignment, self._types, self.target, self._plan_again = how.assignment, dict(types), how.target, again
         self.operands, self.alternatives = tuple(types), ()
         self._taken: dict[str, Plan] = {}
         # The type of each operand whose stored values are a vector; None for numbers.
         vector = Format.dense(1)
-        self._vectors = tuple([tensor_type(t.dtype, vector) if name in stored else None for name, t in types.items()])
+        self._vectors = tuple(
+            [tensor_type(t.dtype, vector) if name in how.stored else None for name, t in types.items()]
+        )
         flat = tuple([v or t for v, t in zip(self._vectors, types.values(), strict=True)])
         self._variant = replace(asked.variant, same_structure=False)
-        format = Format.dense(len(vectors.target.indices))
-        self._flat = plan_for(vectors, flat, format=format, dtype=target.dtype, variant=self._variant)
+        format = Format.dense(len(how.values.target.indices))
+        self._flat = plan_for(how.values, flat, format=format, dtype=self.target.dtype, variant=self._variant)
         self.kernel, self.run = self._flat.kernel, self._run
 
     def taken_by_kernel(self, storages: Sequence[Storage]) -> tuple[KernelAlternative, ...]:
@@ -493,7 +445,7 @@ class VectorPlan(Plan):
         return {"structure": self._reason, **self.kernel.stages}
 
     def summary(self, told: Collection[str] = ()) -> str:
-        formats = formats_line({self._assignment.target.tensor: self.target, **self._types})
+        formats = summary.formats_line({self._assignment.target.tensor: self.target, **self._types})
         return "\n".join([formats, self._reason, "parallel: the loop over the stored values"])
 
 
@@ -527,31 +479,20 @@ class TotalPlan(VectorPlan):
 class ValuesPlan(VectorPlan):
     """Plan of a result that shares the index arrays of an operand, and whose values are computed as a vector.
 
-    Parameters
-    ----------
-    match : StructureMatch
-        The operands whose structure the result has.
-    assignment, types, target, asked, again
-        The parameters of :class:`VectorPlan`.
+    ``how.lead`` is the operand.
     """
 
     def __init__(
-        self,
-        assignment: Assignment,
-        match: StructureMatch,
-        types: Mapping[str, TensorType],
-        target: TensorType,
-        asked: _Asked,
-        again: Callable[[Variant], Plan],
+        self, how: ValuesOnly, types: Mapping[str, TensorType], asked: PlanRequest, again: Callable[[Variant], Plan]
     ):
-        stored = {a.tensor for a in match.accesses}
-        super().__init__(assignment, over_values(assignment, match), stored, types, target, asked, again)
-        self._lead = self.operands.index(match.lead.tensor)
+        super().__init__(how, types, asked, again)
+        assert how.lead is not None
+        self._lead = self.operands.index(how.lead.tensor)
         # Where entries equal to the fill value are left out, a result that has some is copied without them.
         self._copy: Plan | None = None
         if asked.prune:
-            copied = Assignment(Access("C", match.lead.indices), Access("A", match.lead.indices))
-            copy = plan_for(copied, (target,), format=target.format, prune=True, variant=self._variant)
+            copied = Assignment(Access("C", how.lead.indices), Access("A", how.lead.indices))
+            copy = plan_for(copied, (self.target,), format=self.target.format, prune=True, variant=self._variant)
             self._copy = copy if copy.prunes else None
 
     def shape(self, storages: Sequence[Storage]) -> tuple[int, ...]:
@@ -588,19 +529,13 @@ class ValuesPlan(VectorPlan):
 
     @property
     def _reason(self) -> str:
-        return sharing_line(self._assignment.target.tensor, self.operands[self._lead])
+        return summary.sharing_line(self._assignment.target.tensor, self.operands[self._lead])
 
 
 def _has_fill(storage: Storage) -> bool:
     """Return whether a stored value equals the fill value."""
     fill, vals = storage.type.fill, storage.vals
     return bool((vals == fill).any() if fill == fill else (vals != vals).any())
-
-
-def _format_of_part(part: Assignment, types: Mapping[str, TensorType], wide: bool) -> Format:
-    """Return the format in which a part is computed: that of its result if loops can append to it, else a plain one."""
-    format = result_format(part, types, wide, part=True)
-    return format.plain(wide) if format.is_structured and not is_appendable(format) else format
 
 
 def _extents(assignment: Assignment, operands: Mapping[str, Storage]) -> dict[str, int]:
@@ -615,8 +550,8 @@ def _extents(assignment: Assignment, operands: Mapping[str, Storage]) -> dict[st
 @lru_cache(maxsize=4096)
 def _read(assignment: Assignment) -> tuple[tuple[Access, ...], tuple[str, ...]]:
     """Return the distinct accesses to operands and the operands' names, in the order in which they first appear."""
-    found = distinct_accesses(assignment.value)
-    return tuple(found), tuple(dict.fromkeys(access.tensor for access in found))
+    found = tuple(assignment.value.distinct_accesses)
+    return found, tuple(dict.fromkeys(access.tensor for access in found))
 
 
 def _index(type: TensorType) -> str:
@@ -624,52 +559,16 @@ def _index(type: TensorType) -> str:
 
 
 def target_type(
-    assignment: Assignment,
-    types: Mapping[str, TensorType],
-    format: Format | None,
-    dtype: str | None,
-    wide: bool = False,
+    assignment: Assignment, types: Mapping[str, TensorType], format: Format | None, dtype: str | None
 ) -> TensorType:
-    """Return the type of the result of an assignment.
+    """Return the type of the result of an assignment, whose format and dtype are inferred where they are None."""
+    return planning.target_type(assignment, types, format, dtype)
 
-    Parameters
-    ----------
-    assignment : Assignment
-        The assignment.
-    types : mapping
-        Types of the operands by name.
-    format : Format or None
-        Format of the result; inferred if None.
-    dtype : str or None
-        Dtype of the result; inferred if None.
-    wide : bool
-        True if an axis of the result is too long for an array.
 
-    Raises
-    ------
-    FormatError
-        The format is for another number of axes.
-    """
-    explicit = explicit_sums(assignment)
-    inferred = result_dtype(explicit.value, types)  # first of all: it raises for dtypes that NumPy has no loop for
-    if format is None:
-        # += adds in place, which takes random access.
-        in_place = assignment.op is not None
-        format = dense_format(explicit, types) if in_place else result_format(explicit, types, wide)
-    elif format.order != len(assignment.target.indices):
-        raise FormatError(f"format {format} does not store the {len(assignment.target.indices)}-axis result of "
-                          f"{to_text(assignment)}")  # fmt: skip
-    # A fill value that depends on stored values is not known here: zero is used instead, as for what += leaves alone.
-    fill = result_fill(explicit.value, types) if assignment.op is None else None
-    if fill is None:
-        fill = 0
-    wide = any("int64" in t.index_dtypes for t in types.values())
-    index = "int64" if wide else "int32"
-    dtype = dtype or inferred
-    fill = typed(fill, dtype) if isinstance(fill, RuntimeValue) else fill
-    if not isinstance(fill, RuntimeValue):
-        fill = fill_of(np.dtype(dtype), fill)
-    return tensor_type(dtype, format, (index,) * len(format.roles), fill)
+def dense_format(assignment: Assignment, types: Mapping[str, TensorType]) -> Format:
+    """Return the dense format of the result of an assignment, whose axes are in the order in which loops write them."""
+    found: Format = asked("dense_format", assignment, dict(types))
+    return found
 
 
 @kept
@@ -718,73 +617,35 @@ def plan_for(
     value = assignment.value
     prune = prune or (isinstance(value, Apply) and OPERATORS[value.op].leaves_out)
     types = dict(zip(_read(assignment)[1], operand_types, strict=True))
-    if dtype is not None:
-        assignment = use_computation_dtype(assignment, tuple((name, type.dtype) for name, type in types.items()), dtype)
-    explicit = explicit_sums(assignment)
-    asked = _Asked(format, dtype, prune, variant)
-    if user_schedule is None:
-        shared = _sharing(explicit, types, asked, lambda other: again(variant=other))
-        if shared is not None:
-            return shared
-    known_types, fills = with_runtime_fills(explicit, types, dtype or result_dtype(explicit.value, types))
-    if fills:
-        # Tensors with other fill values share a kernel, which reads the fill values.
-        planned = plan_for(
-            assignment, tuple(known_types.values()),
-            format=format, dtype=dtype, user_schedule=user_schedule, prune=prune, variant=variant,
-        )  # fmt: skip
-        return planned.with_fills(types, fills, lambda other: again(variant=other))
-
-    def in_steps(steps: Steps, format: Format | None) -> SteppedPlan:
-        return SteppedPlan(steps, types, replace(asked, format=format), lambda other: again(variant=other))
-
-    # A sum in a narrow dtype wraps around on its own before it is added to wider terms.
-    if user_schedule is None and (first := wrapping_first(explicit, types)) is not None:
-        return in_steps(first, format)
-    # One kernel is tried first. Steps are for merges with too many cases, but not for the schedule of a user.
-    target = target_type(assignment, types, format, dtype, variant.no_dense_result)
-    known = {assignment.target.tensor: target, **types}
-    lowered = plan_loops(assignment, known, variant, skip_fill=prune, user_schedule=user_schedule)
-    if user_schedule is None and (pairs := in_pairs(explicit, types)) is not None and not lowered.is_within(MANY_CASES):
-        return in_steps(pairs, target.format)
-    # The inferred format may have dense levels that large dimensions do not allow.
-    varies = (
-        format is None and not variant.no_dense_result and target_type(assignment, types, format, dtype, True) != target
-    )
-    alike = _alike(explicit, types, target) if variant.options.enabled("shared-structure") else ()
-    return Plan(Kernel(lowered), tuple(types), target, lambda other: again(variant=other), varies, alike)
+    request = PlanRequest(assignment, operand_types, format, dtype, prune, variant)
+    facts: PlanFacts = asked("plan", request) if user_schedule is None else planning.plan(request, user_schedule)
+    found = _planned(facts.how, types, request, user_schedule, lambda other: again(variant=other))
+    found.has_full_cases, found.may_spread = facts.spreads, facts.may_spread
+    return found
 
 
-def _sharing(
-    assignment: Assignment, types: Mapping[str, TensorType], asked: _Asked, again: Callable[[Variant], Plan]
-) -> Plan | None:
-    """Return the plan of a result that takes the values of operands alone, or shares index arrays; None for others."""
-    variant, equal = asked.variant, asked.variant.same_structure
-    target = target_type(assignment, types, asked.format, asked.dtype, variant.no_dense_result)
-    if variant.options.enabled("stored-totals") and not equal:
-        total = totals_over_values(assignment, types)
-        if total is not None:
-            return TotalPlan(assignment, *total, types, target, asked, again)
-    # Entries equal to the fill value are left out of an array of their own, unless several operands are alike.
-    if (asked.prune and not equal) or not variant.options.enabled("shared-structure"):
-        return None
-    match = match_structure(assignment, types, target, equal)
-    if match is None or (equal and not match.values_only):
-        return None
-    target = tensor_type(target.dtype, target.format, types[match.lead.tensor].index_dtypes, target.fill)
-    if match.values_only:
-        return ValuesPlan(assignment, match, types, target, asked, again)
-    lowered = plan_on_structure(assignment, {assignment.target.tensor: target, **types}, match.lead, variant)
-    return None if lowered is None else Plan(Kernel(lowered), tuple(types), target, again)
-
-
-def _alike(assignment: Assignment, types: Mapping[str, TensorType], target: TensorType) -> tuple[int, ...]:
-    """Return the places of operands whose structure the result has if it is the same for all of them."""
-    match = match_structure(assignment, types, target, equal=True)
-    if match is None or not match.values_only or types[match.lead.tensor].index_dtypes != target.index_dtypes:
-        return ()
-    places = {name: n for n, name in enumerate(types)}
-    return tuple(dict.fromkeys(places[a.tensor] for a in match.accesses))
+def _planned(
+    how: KernelPlan | ValuesOnly | InSteps | WithFills,
+    types: Mapping[str, TensorType],
+    request: PlanRequest,
+    user_schedule: Callable[[LoopNest], LoopNest] | None,
+    again: Callable[[Variant], Plan],
+) -> Plan:
+    """Return the plan by which an expression is computed in some way."""
+    match how:
+        case KernelPlan():
+            return Plan(how, Kernel(how.loops), tuple(types), how.target, again)
+        case ValuesOnly():
+            return (TotalPlan if how.lead is None else ValuesPlan)(how, types, request, again)
+        case InSteps():
+            return SteppedPlan(how.steps, types, replace(request, format=how.format), again)
+        case WithFills():
+            # Tensors with other fill values share a kernel, which reads the fill values.
+            shared = plan_for(
+                request.assignment, tuple(how.types.values()), format=request.format, dtype=request.dtype,
+                user_schedule=user_schedule, prune=request.prune, variant=request.variant,
+            )  # fmt: skip
+            return shared.with_fills(types, how.fills, again)
 
 
 def evaluate(
@@ -845,13 +706,15 @@ def evaluate(
 
     def run(named: Assignment) -> Storage:
         plan = plan_for(named, tuple(s.type for s in storages), format=format, dtype=dtype)
-        if key is not None and not found.depends_on_values and not plan.spreads(named, storages):
+        if key is not None and not found.depends_on_values and not plan.may_spread:
             plans.keep(key, plan)
         if format is None or not format.is_dense:
             if found.refused:
                 found.require_room(operands, plan.target)
-            if plan.spreads(named, storages):
-                announce(assignment, found, operands, plan.target, visited=lambda: plan.kernel.lowered.visited_axes)
+            if plan.may_spread:
+                full_results.announce(
+                    assignment, found, operands, plan.target, visited=lambda: plan.kernel.loops.run.visited_axes
+                )
         return plan.run(storages) if out is None else plan.run(storages, out)
 
     try:
@@ -888,19 +751,7 @@ def accumulation(
     require_operands(whole, operands)
     old = operands[assignment.target.tensor]
     types = tuple([(name, operands[name].type) for name in _read(whole)[1]])
-    return (assignment, old) if _adds_to_array(assignment, types, format, dtype) else (whole, None)
-
-
-@lru_cache(maxsize=1024)
-def _adds_to_array(
-    assignment: Assignment, kinds: tuple[tuple[str, TensorType], ...], format: Format | None, dtype: str | None
-) -> bool:
-    """Return whether the target is an array of the type of the sum, and what is added has its axes and its dtype."""
-    types, target, value = dict(kinds), assignment.target, explicit_sums(assignment).value
-    own = types[target.tensor]
-    if not own.format.is_dense or format not in (None, own.format) or dtype not in (None, own.dtype):
-        return False
-    return {*target.indices} <= {*free_variables(value)} and result_dtype(value, types) == own.dtype
+    return (assignment, old) if planning.adds_to_array(assignment, types, format, dtype) else (whole, None)
 
 
 def require_operands(assignment: Assignment, operands: Mapping[str, Storage]) -> None:
@@ -941,12 +792,14 @@ def looked_up(
     Absorbed
         The assignment, with the operators that absorb and those that were expected to.
     """
-    return apply_data_annihilators(assignment, operands, evaluate, dtype, usual=usual)
+    if not might_absorb(assignment):
+        return Absorbed(assignment)
+    return data_annihilators.apply_data_annihilators(assignment, operands, evaluate, dtype, usual=usual)
 
 
 def _described(assignment: Assignment, operands: Mapping[str, Storage]) -> str:
     """Return the expression with the shapes and formats of its operands, for messages."""
-    names = dict.fromkeys(a.tensor for a in distinct_accesses(assignment.value))
+    names = _read(assignment)[1]
     given = ", ".join(f"{name}: {operands[name].shape} {operands[name].format}" for name in names)
     return f"{to_text(assignment)}, with {given}"
 
@@ -984,25 +837,14 @@ def compile(
     if unknown:
         raise NotationError(f"{to_text(assignment)} names {unknown[0]}, whose format is not given")
     operands = {n: types[n] for n in names}
-    explicit = explicit_sums(assignment)
     # The caller asks for one kernel: what evaluate runs as two is refused, with the reason.
-    if (first := split_narrow_sum(explicit, operands)) is not None:
-        part = first[1].value
-        dtypes = {name: type.dtype for name, type in operands.items()}
-        raise DTypeError(
-            f"{expression_text(part)} is summed as {dtype_of(part, dtypes)} and added as another dtype in "
-            f"{to_text(assignment)}: that is two kernels, which evaluate() runs; or compile for one dtype"
-        )
-    target = types.get(assignment.target.tensor) or target_type(assignment, operands, None, None)
-    known, variant = {assignment.target.tensor: target, **operands}, Variant(options=config.code)
-    lowered = plan_loops(assignment, known, variant, user_schedule=user_schedule)
+    planning.require_one_kernel(assignment, operands)
+    target = types.get(assignment.target.tensor) or planning.target_type(assignment, operands, None, None)
+    variant = Variant(options=config.code)
     # A kernel with too many cases would take too long to compile.
-    if (
-        user_schedule is None
-        and (pairs := in_pairs(explicit, operands)) is not None
-        and not lowered.is_within(MANY_CASES)
-    ):
-        asked = _Asked(target.format, target.dtype, False, variant)
-        again = partial(plan_for, assignment, tuple(operands.values()), format=target.format, dtype=target.dtype)
-        return SteppedPlan(pairs, operands, asked, lambda variant: again(variant=variant))
-    return Kernel(lowered)
+    way = planning.kernel_or_steps(assignment, operands, target, variant, user_schedule=user_schedule)
+    if not isinstance(way, Steps):
+        return Kernel(way)
+    asked_for = PlanRequest(assignment, tuple(operands.values()), target.format, target.dtype, False, variant)
+    again = partial(plan_for, assignment, tuple(operands.values()), format=target.format, dtype=target.dtype)
+    return SteppedPlan(way, operands, asked_for, lambda variant: again(variant=variant))

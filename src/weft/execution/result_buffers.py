@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from ..analysis.append_chains import AppendChain
 from ..dtypes import index_dtype
 from ..formats import Format, TensorType
+from ..formats.append_chains import AppendChain
 from ..records import cached
 from ..runtime import memory
 from ..storage import Storage

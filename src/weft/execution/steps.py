@@ -9,8 +9,7 @@ coordinate if the whole expression would.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator, Mapping
-from functools import lru_cache
+from collections.abc import Mapping
 
 from ..analysis.implicit_values import UNKNOWN, annihilates, is_constant
 from ..analysis.iteration_graph import distinct_accesses, typed_implicit_value
@@ -18,39 +17,14 @@ from ..analysis.terms import split_narrow_sum
 from ..formats import TensorType
 from ..index_notation import free_variables
 from ..index_notation.nodes import Access, Apply, Assignment, Expr, Reduce
-from ..index_notation.traversal import accesses, rebuild
-from ..records import record, replace
+from ..index_notation.traversal import accesses
+from ..records import replace
+from .facts import Steps
 
-__all__ = ["Steps", "anonymous", "in_pairs", "wrapping_first"]
+__all__ = ["in_pairs", "wrapping_first"]
 
 _PAIR = 3
 """Cases of a merge of two operands: both, and each alone."""
-
-
-@record
-class Steps:
-    """Assignments in the order in which they run; each reads the operands and the results of those before it.
-
-    Parameters
-    ----------
-    parts : tuple of Assignment
-        The intermediate results.
-    last : Assignment
-        The result, in terms of the parts.
-    whole : Assignment
-        The result, in terms of the operands.
-    reason : str
-        Reason why the result is not computed in one step.
-    """
-
-    parts: tuple[Assignment, ...]
-    last: Assignment
-    whole: Assignment
-    reason: str
-
-    @property
-    def all(self) -> tuple[Assignment, ...]:
-        return (*self.parts, self.last)
 
 
 def wrapping_first(assignment: Assignment, types: Mapping[str, TensorType]) -> Steps | None:
@@ -169,48 +143,3 @@ def _together(done: list[tuple[Expr, int]], meets: bool) -> int:
     """
     (_, a), (_, b) = done
     return max(a, 1) * max(b, 1) if meets and (a or b) else (1 + a) * (1 + b) - 1
-
-
-_LETTERS = "ijklmnopqrstuvw"
-
-
-@lru_cache(maxsize=4096)
-def anonymous(assignment: Assignment) -> Assignment:
-    """Return an assignment with standard names, so that assignments that differ only in names share a kernel.
-
-    Parameters
-    ----------
-    assignment : Assignment
-        The assignment.
-    """
-    target = assignment.target
-    read = accesses(assignment.value)
-    variables = dict.fromkeys((*target.indices, *_variables(assignment.value)))
-    letters = itertools.chain(_LETTERS, (f"i{n}" for n in itertools.count(1)))
-    operands = itertools.chain("ABDEFGH", (f"A{n}" for n in itertools.count(1)))
-    tensors = dict(zip(dict.fromkeys(a.tensor for a in read), operands, strict=False))
-    names = dict(zip(variables, letters, strict=False))
-
-    def renamed(expr: Expr) -> Expr:
-        match expr:
-            case Access(tensor=tensor, indices=indices):
-                return Access(tensors[tensor], tuple(names[v] for v in indices))
-            case Reduce(op=op, vars=vars, body=body):
-                return Reduce(op, tuple(names[v] for v in vars), renamed(body))
-        return rebuild(expr, renamed)
-
-    made = Access("C", tuple(names[v] for v in target.indices))
-    return Assignment(made, renamed(assignment.value), assignment.op)
-
-
-def _variables(expr: Expr) -> Iterator[str]:
-    """Yield the variables in order of appearance, bound ones where they are bound."""
-    match expr:
-        case Access(indices=indices):
-            yield from indices
-        case Reduce(vars=vars, body=body):
-            yield from vars
-            yield from _variables(body)
-        case Apply(args=args):
-            for arg in args:
-                yield from _variables(arg)

@@ -22,7 +22,7 @@ from .level import LevelFormat
 from .levels import Compressed, Dense, Singleton
 from .soundness import Condition, conditions, stored_remapping, why_unsound
 
-__all__ = ["Format", "TensorType"]
+__all__ = ["Format", "TensorType", "sound_format"]
 
 
 _numbers = count()
@@ -95,9 +95,8 @@ class Format:
             The remapping.
         """
         rest = [Singleton(ordered=False, unique=False)] * (len(remapping.coordinates) - 1)
-        made = object.__new__(cls)  # ``__init__`` refuses counters in levels that do not count
-        made._set(remapping, (Compressed(ordered=False, unique=False), *rest))
-        return made
+        # ``__init__`` refuses counters in levels that do not count.
+        return sound_format(remapping, (Compressed(ordered=False, unique=False), *rest))
 
     def _set(self, remapping: Remapping, levels: tuple[LevelFormat, ...]) -> None:
         object.__setattr__(self, "remapping", remapping)
@@ -578,6 +577,13 @@ def _plain(order: int, wide: bool) -> Format:
 @lru_cache(maxsize=64)
 def _dense(order: int) -> Format:
     return Format(Remapping.identity(order), (Dense(),) * order)
+
+
+def sound_format(remapping: Remapping, levels: tuple[LevelFormat, ...]) -> Format:
+    """Return the format of a remapping and levels that are known to be sound, without the proof."""
+    made = object.__new__(Format)
+    made._set(remapping, levels)
+    return made
 
 
 @record

@@ -268,9 +268,9 @@ class Poll(Stmt):
 
 @record
 class Function:
-    """A function that returns an int64 status: 0, or one of the codes of ``codegen.abi``.
+    """A function that returns an int64 status: 0, or one of the codes of ``abi``.
 
-    ``params`` are the tensors. ``body`` may use the local variables that ``codegen.abi`` unpacks from these.
+    ``params`` are the tensors. ``body`` may use the local variables that ``codegen.symbols`` unpacks from these.
     """
 
     name: str

@@ -12,7 +12,6 @@ from math import inf
 from typing import Any
 
 from ..analysis import merge_lattice
-from ..analysis.append_chains import AppendChain, is_unordered_list
 from ..analysis.derived_variables import (
     DerivedVariable,
     derived_variables,
@@ -55,6 +54,7 @@ from ..concrete_notation.nodes import (
 )
 from ..errors import LoweringError
 from ..formats import Dense, TensorType
+from ..formats.append_chains import AppendChain, is_unordered_list
 from ..formats.capabilities import Locate, PositionIteration, ValueIteration
 from ..formats.tensor_vars import TensorVars
 from ..index_notation.nodes import Access, Apply, Expr

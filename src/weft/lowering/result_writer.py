@@ -11,10 +11,11 @@ from collections.abc import Callable, Mapping, Sequence, Set
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from ..analysis.append_chains import AppendChain, append_chains
+from ..abi import CHUNKS_PER_THREAD
 from ..analysis.derived_variables import level_variables, radix_components
 from ..concrete_notation.nodes import Assign, Forall
 from ..concrete_notation.nodes import Stmt as Statement
+from ..formats.append_chains import AppendChain, append_chains
 from ..formats.capabilities import Append, Locate, QueriedEdges, SequencedEdges, UnsequencedEdges
 from ..index_notation.nodes import Access
 from ..ir.builder import add, block, cast, gt, if_, increment, land, lit, lt, mul, sub
@@ -22,7 +23,7 @@ from ..ir.nodes import Binary, Declare, Expr, For, Load, Select, Stmt, Store, Va
 from .environment import Environment
 from .function_kind import COUNTS, FunctionKind
 from .scalar_expressions import lower_expr, update
-from .thread_partials import CHUNKS_PER_THREAD, THREADS, among_threads
+from .thread_partials import THREADS, among_threads
 
 if TYPE_CHECKING:
     from .lowerer import Lowerer

@@ -10,9 +10,8 @@ from ..ir.builder import add, block, cast, gt, if_, increment, lit, minimum, mul
 from ..records import record
 from .function_kind import COUNTS
 
-__all__ = ["CHUNKS_PER_THREAD", "THREADS", "ThreadPartials", "among_threads", "each_thread", "piece_of"]
+__all__ = ["THREADS", "ThreadPartials", "among_threads", "each_thread", "piece_of"]
 
-CHUNKS_PER_THREAD = 16
 THREADS = ir.Var("threads")
 
 

@@ -68,9 +68,7 @@ class ElementwisePlan:
         if prune and not (kept or planned.prunes):
             run = _without_fill(run)
         names = tuple(dict.fromkeys(access.tensor for access in accesses(assignment.value)))
-        if (own is None or not own.is_dense) and execution.spreading(assignment, tuple(zip(names, types, strict=True)))[
-            0
-        ]:
+        if (own is None or not own.is_dense) and planned.has_full_cases:
             run = _announced(run, looked or execution.Absorbed(assignment), names, self.target)
         self.run = run
 

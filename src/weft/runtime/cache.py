@@ -33,7 +33,10 @@ from ..config import config
 from ..records import record
 from .together import stop_asked
 
-__all__ = ["CacheInfo", "Directory", "clear", "digest", "directory", "fall_back", "hinders_execution", "info"]
+__all__ = [
+    "CacheInfo", "Directory", "checksum", "clear", "digest", "directory", "fall_back", "hinders_execution", "info",
+    "key_of", "quiet",
+]  # fmt: skip
 
 T = TypeVar("T")
 
@@ -46,6 +49,7 @@ ENTRY = 256 * MIB
 RECORD = MIB // 16
 """Largest size of a record in bytes."""
 PARTIAL = "partial-"  # begins the names of files that are still being written
+PLAN = "plan-"  # begins the names of records of the index of plans
 
 
 @record
@@ -191,6 +195,16 @@ class Directory:
                 json.dump(record, file)
             os.replace(partial, name, src_dir_fd=here, dst_dir_fd=here)
 
+    def read_checked(self, name: str) -> str | None:
+        """Return the text of a small file that ``write_checked`` wrote; None if there is none, or it is not whole."""
+        found = self.read_record(name)
+        text = found.get("text")
+        return text if isinstance(text, str) and found.get("sum") == checksum(text) else None
+
+    def write_checked(self, name: str, text: str) -> None:
+        """Write a text to a small file, with its checksum."""
+        self.write_record(name, {"sum": checksum(text), "text": text})
+
     def full(self) -> str | None:
         """Return the reason why there is no room for an entry; None if there is room.
 
@@ -212,7 +226,7 @@ class Directory:
         before = self.info()
         for path, _ in list(self._files()):
             name = os.path.basename(path)
-            if _is_entry(name) or name.startswith((PARTIAL, "toolchain-")) or name == "trimmed":
+            if _is_entry(name) or name.startswith((PARTIAL, PLAN, "toolchain-")) or name == "trimmed":
                 _unlink(path)
         return before
 
@@ -227,7 +241,8 @@ class Directory:
         Files that crashed processes left unfinished are removed, too.
         """
         # The most recently used entries come first, and stay while there is room.
-        entries = sorted(self.entries(), key=lambda entry: entry[1].st_mtime, reverse=True)
+        files = (file for file in self._files() if os.path.basename(file[0]).startswith(PLAN))
+        entries = sorted((*self.entries(), *files), key=lambda entry: entry[1].st_mtime, reverse=True)
         total = 0
         for path, found in entries:
             total += found.st_size
@@ -317,6 +332,34 @@ def directory() -> Directory:
         found = Directory(path) if reason is None else fall_back(reason)
         _directories[wanted] = found
     return found
+
+
+def quiet(*, make: bool = False) -> Directory | None:
+    """Return the directory that ``config.cache_dir`` names, without a warning; None if it cannot be used.
+
+    Parameters
+    ----------
+    make : bool
+        If true, make a directory that does not exist.
+    """
+    wanted = config.cache_dir
+    found = _directories.get(wanted)
+    if found is None and (make or os.path.isdir(wanted)):
+        path = os.path.realpath(wanted)
+        if _unfit(wanted, path) is None:
+            found = _directories[wanted] = Directory(path)
+    return found
+
+
+def checksum(text: str) -> str:
+    """Return a hash of a text, which tells whether it is whole."""
+    return hashlib.sha256(text.encode()).hexdigest()[:32]
+
+
+def key_of(path: str) -> str:
+    """Return the key of the entry at a path; empty if the file is no entry."""
+    name = os.path.basename(path)
+    return name.removesuffix(".so") if _is_entry(name) else ""
 
 
 def fall_back(reason: object) -> Directory:

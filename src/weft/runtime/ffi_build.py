@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from ..codegen.abi import STRUCT
+from ..abi import STRUCT
 
 __all__ = ["CDEF", "main"]
 

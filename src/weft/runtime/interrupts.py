@@ -11,7 +11,7 @@ from __future__ import annotations
 from threading import get_ident, main_thread
 from typing import Any, NoReturn
 
-from ..codegen.abi import FORKED, INTERRUPTED
+from ..abi import FORKED, INTERRUPTED
 from ._ffi import ffi
 from .memory import exhausted
 

@@ -10,26 +10,32 @@ import platform
 import sys
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from functools import lru_cache, partial
 from threading import RLock
 from typing import TYPE_CHECKING, Any
 
-from ..codegen import POINTERS, abi, emit_library, emit_pool, is_parallel, shared_by
+from .. import abi
 from ..config import config
+from ..doors import Door
 from ..errors import CompilerError, NotCompiledError
-from . import cache, forks, log, shipped, thread_pool, toolchain
+from . import cache, forks, log, plan_index, shipped, thread_pool, toolchain
 from ._ffi import ffi
 from .levels import cpu_identity
 from .objects import Library, listening, open_object
 from .together import at_once
-from .wanted import Wanted, note
+from .wanted import TextFacts, Wanted, note
 
 if TYPE_CHECKING:
     from _thread import RLock as RLockType
 
+    from .. import codegen
+else:
+    codegen = Door("weft.codegen")
+
 __all__ = [
-    "Functions", "Wanted", "adopt", "forget", "load", "machine", "one_thread", "open_all", "opened_objects",
+    "Functions", "TextFacts", "Wanted", "adopt", "as_json", "facts_of", "forget", "key_of", "load", "machine",
+    "one_thread", "open_all", "opened_objects",
     "pool_of_threads", "support_function",
 ]  # fmt: skip
 
@@ -49,12 +55,24 @@ class Functions:
         The number of tensors that each function takes.
     what : str
         Description of what the functions compute, for the log and for errors.
+    known : mapping, optional
+        Facts about the texts of functions, by their names; such a text is made only if there is no library of it.
+    learn : callable, optional
+        Is called with the name of a function and the facts about its text, once there is a library of it.
     """
 
-    __slots__ = ("_arity", "_found", "_text_of", "_what", "tried")
+    __slots__ = ("_arity", "_found", "_known", "_learn", "_text_of", "_what", "tried")
 
-    def __init__(self, text_of: Callable[[str], str], arity: int, what: str):
+    def __init__(
+        self,
+        text_of: Callable[[str], str],
+        arity: int,
+        what: str,
+        known: Mapping[str, TextFacts] | None = None,
+        learn: Callable[[str, TextFacts], None] | None = None,
+    ):
         self._text_of, self._arity, self._what = text_of, arity, what
+        self._known, self._learn = known or {}, learn
         self.tried = False  # whether they were compiled beside a call that did not wait
         self._found: dict[str, Callable[..., int]] = {}
 
@@ -80,17 +98,21 @@ class Functions:
         CompilerError
             There is no compiler, it failed, or ``config.compile`` is ``"never"``.
         """
-        # Functions that are in one text come from one library.
-        texts: dict[str, list[str]] = {}
-        for name in names:
-            if name not in self._found:
-                texts.setdefault(self._text_of(name), []).append(name)
-        if texts:
-            wanted = [Wanted(text, tuple(map(abi.symbol, of)), self._what) for text, of in texts.items()]
+        lacking = [name for name in names if name not in self._found]
+        if lacking:
+            wanted = [self._wanted(name) for name in lacking]
             signature = _signature(self._arity)
-            for library, of in zip(_libraries_of(wanted), texts.values(), strict=True):
-                self._found |= {name: ffi.cast(signature, library.symbol(name)) for name in of}
+            for library, name, text in zip(_libraries_of(wanted), lacking, wanted, strict=True):
+                self._found[name] = ffi.cast(signature, library.address(text.names[0]))
         return self
+
+    def _wanted(self, name: str) -> Wanted:
+        """Return the text of a function, which is not made yet if facts about it are known."""
+        facts = self._known.get(name)
+        learn = None if self._learn is None else partial(self._learn, name)
+        if facts is not None:
+            return Wanted(partial(self._text_of, name), facts.names, self._what, facts, learn)
+        return Wanted(self._text_of(name), (codegen.symbol(name),), self._what, learn=learn)
 
     def at_hand(self, *names: str) -> bool:
         """Return whether functions are there without compiling: in memory, shipped or on disk."""
@@ -98,7 +120,7 @@ class Functions:
 
     def origin(self, name: str) -> str | None:
         """Return where a function comes from, in words; None if it is not compiled yet."""
-        library = _known(Wanted(self._text_of(name), (abi.symbol(name),), self._what))
+        library = _known(self._wanted(name))
         if library is None:
             return None
         return "shipped with weft" if library.suffix else "in the cache on disk"
@@ -128,32 +150,45 @@ def load(source: str, names: Sequence[str], arity: int, what: str) -> Functions:
     return Functions(lambda _: source, arity, what).have(*names)
 
 
+Compiled = tuple[tuple[str, ...], bytes]
+"""A shared object for another machine: the support functions that it reaches through pointers, and its bytes."""
+
 # A library is known by its text and by the settings that decide how the text is compiled.
-_Key = tuple[str, str | None, str, int, bool]
+_Key = tuple[str, str | None, str, int, bool]  # begins with the digest of the text
 _libraries: dict[_Key, Library] = {}
 _opening: dict[_Key, RLockType] = {}
+_shared: dict[str, tuple[str, ...]] = {}  # by digest, the support functions that a text reaches through pointers
 forks.in_child(_opening.clear)  # the threads that held these locks do not exist in a child
 _signatures: dict[int, Any] = {}
 
 
 def _libraries_of(texts: Sequence[Wanted]) -> list[Library]:
     """Return the libraries of texts; those that are not in memory are opened together."""
-    lacking = [text for text in texts if _key(text.source) not in _libraries]
+    lacking = _not_open(texts)
     if lacking:
         with _locked(lacking):
             # Another thread may have opened some of them while this one waited for the locks.
-            lacking = [text for text in lacking if _key(text.source) not in _libraries]
+            lacking = _not_open(lacking)
             for text in lacking if config.record else ():
                 note(text)
             for text, library in zip(lacking, open_all(lacking) if lacking else (), strict=True):
-                _libraries[_key(text.source)] = library
-    return [_libraries[_key(text.source)] for text in texts]
+                _libraries[key_of(text)], _shared[text.facts.digest] = library, text.facts.shared
+    return [_libraries[key_of(text)] for text in texts]
+
+
+def _not_open(texts: Sequence[Wanted]) -> list[Wanted]:
+    """Return the texts whose libraries are not in memory, each once with the names that are wanted of it."""
+    found: dict[_Key, Wanted] = {}
+    for text in texts:
+        if (key := key_of(text)) not in _libraries:
+            found[key] = found[key].and_names(text.names) if key in found else text
+    return [*found.values()]
 
 
 def _known(text: Wanted) -> Library | None:
     """Return the library of a text if there is one, whether it is in memory or not."""
     try:
-        return _libraries.get(_key(text.source)) or _found(text)
+        return _libraries.get(key_of(text)) or _found(text)
     except NotCompiledError:  # without a compiler, nothing is looked for on disk
         return None
 
@@ -162,7 +197,7 @@ def _known(text: Wanted) -> Library | None:
 def _locked(texts: Sequence[Wanted]) -> Iterator[None]:
     """Let threads that want the same text wait for the first of them."""
     # All threads acquire the locks in the same order, so that no two can deadlock.
-    keys = sorted((_key(text.source) for text in texts), key=lambda key: key[0])
+    keys = sorted(map(key_of, texts), key=lambda key: key[0])
     with ExitStack() as held:
         for key in keys:
             held.enter_context(_opening.setdefault(key, RLock()))
@@ -182,25 +217,25 @@ def machine() -> str:
     return "\n".join([abi.VERSION, sys.platform, platform.machine(), level])
 
 
-def opened_objects() -> dict[str, bytes]:
-    """Return the shared objects of all kernels in memory that are not shipped, by their texts, for other machines."""
-    found: dict[str, bytes] = {}
-    for (source, *_), library in list(_libraries.items()):
+def opened_objects() -> dict[str, Compiled]:
+    """Return the shared objects of all kernels in memory that are not shipped, by the digests of their texts."""
+    found: dict[str, Compiled] = {}
+    for key, library in list(_libraries.items()):
         if not library.suffix:
             folder, name = os.path.split(library.path)
             contents = cache.Directory(folder).contents(name.removesuffix(".so"))
             if contents is not None:
-                found[source] = contents
+                found[key[0]] = _shared.get(key[0], ()), contents
     return found
 
 
-def adopt(objects: Mapping[str, bytes]) -> int:
+def adopt(objects: Mapping[str, Compiled]) -> int:
     """Take shared objects that another machine has compiled; those that this one has compiled itself are left out.
 
     Parameters
     ----------
     objects : mapping
-        The objects by their texts, those of support functions among them.
+        The objects by the digests of their texts, those of support functions among them.
 
     Returns
     -------
@@ -208,12 +243,12 @@ def adopt(objects: Mapping[str, bytes]) -> int:
         The number of objects that were taken.
     """
     where, taken = cache.directory(), 0
-    for source, contents in objects.items():
-        if _key(source) in _libraries:
+    for digest, (shared, contents) in objects.items():
+        if _key(digest) in _libraries:
             continue
 
         def write(
-            output: str, contents: bytes = contents, key: str = cache.digest("adopted", machine(), source)
+            output: str, contents: bytes = contents, key: str = cache.digest("adopted", machine(), digest)
         ) -> str:
             with open(output, "wb") as file:
                 file.write(contents)
@@ -223,11 +258,11 @@ def adopt(objects: Mapping[str, bytes]) -> int:
         if library is None:
             log.info("a kernel from another machine does not load: %s", reason)
             continue
-        _libraries[_key(source)] = library
+        _libraries[_key(digest)], _shared[digest] = library, shared
         taken += 1
-    for source in objects:
-        for support in map(support_function, shared_by(source)):
-            here = _libraries.get(_key(support.source)), _libraries.get(_key(source))
+    for digest, (shared, _) in objects.items():
+        for support in map(support_function, shared):
+            here = _libraries.get(key_of(support)), _libraries.get(_key(digest))
             if here[0] is not None and here[1] is not None:
                 _connect(here[1], support, here[0])
     return taken
@@ -262,14 +297,14 @@ def open_all(texts: Sequence[Wanted]) -> list[Library]:
     found = {text: _found(text) for text in texts}
     # Support functions are libraries of their own, so that each is compiled once for all kernels.
     shared = {
-        text: [support_function(name) for name in shared_by(text.source)]
+        text: [support_function(name) for name in text.facts.shared]
         for text, library in found.items()
         if library is None or not library.suffix  # shipped kernels contain theirs
     }
     for support in {support for needed in shared.values() for support in needed}:
-        found[support] = _libraries.get(_key(support.source)) or _found(support)
+        found[support] = _libraries.get(key_of(support)) or _found(support)
     threads = pool_of_threads()
-    if not thread_pool.is_settled() and any(is_parallel(text.source) for text in texts):
+    if not thread_pool.is_settled() and any(text.facts.parallel for text in texts):
         found |= _with_threads(threads)
     missing = [text for text, library in found.items() if library is None]
     if missing:
@@ -279,9 +314,22 @@ def open_all(texts: Sequence[Wanted]) -> list[Library]:
     _serve(found.get(threads))
     for text, needed in shared.items():
         for support in needed:
-            library = _libraries[_key(support.source)] = _there(found[support])
+            library = _libraries[key_of(support)] = _there(found[support])
             _connect(_there(found[text]), support, library)
+    for text, opened in found.items():
+        text.opened(*_entry(opened))
     return [_there(found[text]) for text in texts]
+
+
+def _entry(library: Library | None) -> tuple[str, str]:
+    """Return the key of a library in the cache on disk, and its toolchain; empty texts if it is shipped."""
+    if library is None or library.suffix:
+        return "", ""
+    return cache.key_of(library.path), _toolchain()
+
+
+def _toolchain() -> str:
+    return cache.checksum(toolchain.current().identity)
 
 
 def _there(library: Library | None) -> Library:
@@ -298,14 +346,38 @@ def support_function(name: str) -> Wanted:
     name : str
         Name of the function in C.
     """
-    return Wanted(emit_library([name]), (name,), f"the support function {name}")
+    return _indexed(lambda: codegen.emit_library([name]), (name,), f"the support function {name}")
 
 
 @lru_cache(maxsize=1)
 def pool_of_threads() -> Wanted:
     """Return the text of the pool of threads."""
-    text = emit_pool()
-    return Wanted(text, text.exported, "the pool of threads")
+    return _indexed(lambda: codegen.emit_pool(), tuple(abi.POINTERS.values()), "the pool of threads")
+
+
+def _indexed(make: Callable[[], str], names: tuple[str, ...], what: str) -> Wanted:
+    """Return a text of support functions, which is made only if the index of plans does not have its facts."""
+    if not plan_index.is_used():
+        return Wanted(make, names, what)
+    key, facts = plan_index.key_of("text", ",".join(names)), None
+    with suppress(ValueError):
+        facts = facts_of(plan_index.answer(key))
+    return Wanted(make, names, what, facts, lambda facts: plan_index.keep(key, as_json(facts)))
+
+
+def as_json(facts: TextFacts) -> list[Any]:
+    """Return facts about a text as a JSON value."""
+    return [facts.digest, facts.names, facts.parallel, facts.shared, facts.entry, facts.toolchain]
+
+
+def facts_of(found: Any) -> TextFacts:
+    """Return the facts about a text that a JSON value holds; raise ``ValueError`` if it holds none."""
+    match found:
+        case [str(digest), list(names), bool(parallel), list(shared), str(entry), str(toolchain)] if (
+            not entry or cache.key_of(f"{entry}.so") == entry
+        ):
+            return TextFacts(digest, tuple(names), parallel, tuple(shared), entry, toolchain)
+    raise ValueError("no facts")
 
 
 def one_thread() -> str:
@@ -328,7 +400,7 @@ def one_thread() -> str:
 def _serve(library: Library | None) -> None:
     """Let a library's pool of threads serve all kernels, unless there is one already."""
     if library is not None:
-        thread_pool.open_pool({pointer: library.address(name) for pointer, name in POINTERS.items()})
+        thread_pool.open_pool({pointer: library.address(name) for pointer, name in abi.POINTERS.items()})
 
 
 def _with_threads(threads: Wanted) -> dict[Wanted, Library | None]:
@@ -354,7 +426,7 @@ def _pool(text: Wanted) -> Library | None:
 
 def _found(text: Wanted) -> Library | None:
     """Return the library of a text that is shipped or on disk; None if there is no such library."""
-    found = shipped.find(text.source, text.names)
+    found = shipped.find(text.facts.digest, text.names)
     if found is None:
         try:
             found = _opened(cache.directory(), _digest(text))[0]
@@ -384,7 +456,11 @@ def _of(names: Sequence[str]) -> str:
 
 def _digest(text: Wanted) -> str:
     """Return the key of a text in the cache on disk."""
-    return cache.digest(abi.VERSION, toolchain.current().identity, text.source)
+    identity = toolchain.current().identity
+    facts = text.facts
+    if facts.entry and facts.toolchain == cache.checksum(identity):
+        return facts.entry
+    return cache.digest(abi.VERSION, identity, text.source)
 
 
 def _may_compile(text: Wanted) -> None:
@@ -438,8 +514,13 @@ def _hint(path: str) -> str:
     )
 
 
-def _key(source: str) -> _Key:
-    return source, config.cc, config.cflags, config.optimization, config.sanitize
+def key_of(text: Wanted) -> _Key:
+    """Return what a library of a text is known by in memory."""
+    return _key(text.facts.digest)
+
+
+def _key(digest: str) -> _Key:
+    return digest, config.cc, config.cflags, config.optimization, config.sanitize
 
 
 def _signature(arity: int) -> Any:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from typing import Any
 
-from ..codegen import POINTERS, abi
+from .. import abi
 from ..errors import CompilerError
 from ..records import record
 from . import interrupts, thread_pool
@@ -35,10 +35,6 @@ class Library:
     path: str
     handle: Any
     suffix: str = ""
-
-    def symbol(self, name: str) -> Any:
-        """Return the address of the kernel function called ``name`` in the IR."""
-        return self.address(abi.symbol(name))
 
     def address(self, name: str) -> Any:
         """Return the address of the C function ``name``.
@@ -91,7 +87,7 @@ def listening(path: str, handle: Any) -> Library:
     address = _dlsym(handle, abi.ASK.encode())
     if address != ffi.NULL:
         ffi.cast("int64_t (**)(void)", address)[0] = interrupts.ask
-    for name in POINTERS:
+    for name in abi.POINTERS:
         address = _dlsym(handle, name.encode())
         if address != ffi.NULL:
             thread_pool.connect(name, address)

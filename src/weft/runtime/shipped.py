@@ -14,7 +14,7 @@ from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from typing import BinaryIO
 
-from ..codegen import abi
+from .. import abi
 from ..config import SETTINGS, config
 from ..records import cached, record, replace
 from . import log
@@ -93,20 +93,20 @@ def shipped() -> Shipped:
     return Shipped(None, None, reason)
 
 
-def find(text: str, names: Sequence[str]) -> Library | None:
+def find(digest: str, names: Sequence[str]) -> Library | None:
     """Return the shipped library that has the functions of a text; None if there is none, or settings do not allow it.
 
     Parameters
     ----------
-    text : str
-        The C text.
+    digest : str
+        The ``abi.digest`` of the C text.
     names : sequence of str
         Names of the functions in C.
     """
     if not names or not _settings_allow():
         return None
     library = shipped().library
-    found = None if library is None else replace(library, suffix=abi.suffix(text))
+    found = None if library is None else replace(library, suffix=abi.suffix(digest))
     return found if found is not None and all(map(found.has, names)) else None
 
 

@@ -1,33 +1,118 @@
-"""Texts of kernels that are wanted, and the file to which ``WEFT_RECORD`` appends them."""
+"""Texts of kernels that are wanted, and the file to which ``WEFT_RECORD`` appends them.
+
+The loader needs few facts about a text to open its library: ``TextFacts``. If the index of plans has them, the text
+itself is only made if the library is not there.
+"""
 
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
 
-from ..codegen import abi
+from .. import abi
 from ..config import config
-from ..records import record
+from ..doors import Door
+from ..records import record, replace
 
-__all__ = ["Wanted", "note"]
+if TYPE_CHECKING:
+    from .. import codegen
+else:
+    codegen = Door("weft.codegen")
+
+__all__ = ["TextFacts", "Wanted", "note"]
 
 
 @record
+class TextFacts:
+    """Facts about a C text, by which its library is found.
+
+    Parameters
+    ----------
+    digest : str
+        The ``abi.digest`` of the text.
+    names : tuple of str
+        Names of the C functions that are wanted of it.
+    parallel : bool
+        True if its kernels have loops that threads share.
+    shared : tuple of str
+        Names of the support functions that it reaches through pointers.
+    entry, toolchain : str
+        The key of its entry in the cache on disk, if it has one, and a hash of the toolchain that the key is for.
+    """
+
+    digest: str
+    names: tuple[str, ...]
+    parallel: bool
+    shared: tuple[str, ...]
+    entry: str = ""
+    toolchain: str = ""
+
+    @classmethod
+    def of(cls, text: str, names: tuple[str, ...]) -> TextFacts:
+        """Return the facts about a text."""
+        return cls(abi.digest(text), names, codegen.is_parallel(text), tuple(codegen.shared_by(text)))
+
+
 class Wanted:
     """C text of which a shared object is wanted.
 
     Parameters
     ----------
-    source : str
-        The text.
+    source : str or callable
+        The text, or a function that makes it.
     names : tuple of str
         Names of the C functions that are wanted.
     what : str
         Description of what the text computes, for the log and for errors.
+    facts : TextFacts, optional
+        The facts about the text, which then is not made to learn them. If the text that is made after all is another
+        one, they are replaced.
+    learn : callable, optional
+        Is called with the facts once the text has a library.
     """
 
-    source: str
-    names: tuple[str, ...]
-    what: str
+    __slots__ = ("_facts", "_known", "_learn", "_source", "names", "what")
+
+    def __init__(
+        self,
+        source: str | Callable[[], str],
+        names: tuple[str, ...],
+        what: str,
+        facts: TextFacts | None = None,
+        learn: Callable[[TextFacts], Any] | None = None,
+    ):
+        self._source, self.names, self.what, self._learn = source, names, what, learn
+        self._facts = self._known = facts
+
+    @property
+    def source(self) -> str:
+        """The text."""
+        if callable(self._source):
+            self._source = text = self._source()
+            if self._facts is not None and self._facts.digest != abi.digest(text):
+                self._facts = None  # they are those of another text
+        return self._source
+
+    def and_names(self, names: tuple[str, ...]) -> Wanted:
+        """Return the same text, of which more functions are wanted."""
+        return Wanted(self.source, (*self.names, *names), self.what)
+
+    @property
+    def facts(self) -> TextFacts:
+        """The facts about the text."""
+        if self._facts is None:
+            self._facts = TextFacts.of(self.source, self.names)
+        return self._facts
+
+    def opened(self, entry: str, toolchain: str) -> None:
+        """Tell who asked that the text has a library, with the key of its entry on disk; empty if it is shipped."""
+        if self._learn is None:
+            return
+        facts = replace(self.facts, entry=entry, toolchain=toolchain) if entry else self.facts
+        if facts != self._known:
+            self._known = self._facts = facts
+            self._learn(facts)
 
 
 _noted: set[str] = set()

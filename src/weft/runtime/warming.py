@@ -10,7 +10,7 @@ import json
 from collections.abc import Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 
-from ..codegen import abi
+from .. import abi
 from ..config import available_cpus
 from ..errors import FileFormatError
 from . import loader

@@ -5,20 +5,19 @@ from __future__ import annotations
 from collections.abc import Sequence
 from math import inf
 
-from ..analysis.append_chains import is_unordered_list
 from ..analysis.derived_variables import level_variables
 from ..analysis.iteration_graph import Visit, places
 from ..analysis.terms import foralls
 from ..concrete_notation.nodes import Assign, Stmt, Where
 from ..concrete_notation.nodes import Sequence as Seq
 from ..formats import TensorType
+from ..formats.append_chains import coordinate_list_format, is_unordered_list
 from ..index_notation.nodes import Expr, Reduce
 from ..remapping import Remapping
 from .cost_model import CONVERT, PLACED, leaves
 from .draft import Draft
 from .loop_orders import loop_orders, weigh
 from .loop_problem import LoopOrder, LoopProblem
-from .operand_conversions import coordinate_list_format
 from .strategy import Candidate, Strategy
 
 __all__ = ["CoordinateList"]

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ..analysis.append_chains import append_chains
 from ..analysis.derived_variables import level_variables, radix_components
 from ..analysis.iteration_graph import is_full
 from ..concrete_notation.nodes import Fill, Forall, Stmt
 from ..concrete_notation.nodes import Sequence as Seq
+from ..formats.append_chains import append_chains
 from ..index_notation.nodes import Expr
 from .draft import Draft
 from .loop_problem import LoopProblem

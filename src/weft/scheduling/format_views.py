@@ -12,13 +12,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence, Set
 from itertools import combinations
 
-from ..analysis.append_chains import is_appendable, is_unordered_list
 from ..analysis.derived_variables import DerivedVariable, derived_variables, level_variables, passes_edge
 from ..analysis.implicit_values import same_value
 from ..analysis.iteration_graph import distinct_accesses, typed_implicit_value
 from ..analysis.structure_match import is_driven
 from ..analysis.terms import reductions_of
 from ..formats import Format, TensorType
+from ..formats.append_chains import is_appendable, is_unordered_list
 from ..index_notation.nodes import Access, Apply, Assignment, Expr, Reduce
 from ..index_notation.operator_table import OPERATORS
 from ..records import record, replace

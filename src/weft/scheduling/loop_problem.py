@@ -6,20 +6,20 @@ from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from math import prod
 
-from ..analysis.append_chains import append_chains
 from ..analysis.contributions import levels_to_gather, takes_values
 from ..analysis.derived_variables import DerivedVariable, level_variables, radix_components
 from ..analysis.implicit_values import same_value
 from ..analysis.iteration_graph import distinct_accesses, is_never_empty, places, typed_implicit_value
 from ..analysis.terms import additive_terms, bound_variables, dtype_of, is_flat, reductions_of
 from ..formats import Format, TensorType
+from ..formats.append_chains import append_chains
 from ..index_notation.nodes import Access, Assignment, Expr, Reduce
 from ..index_notation.operator_table import OPERATORS
 from ..index_notation.traversal import replaced
 from ..records import cached, record
+from ..variant import Variant
 from .cost_model import CONVERT, PLACED, density, nonzeros
 from .format_views import FormatView
-from .variant import Variant
 
 __all__ = ["LoopOrder", "LoopProblem", "fresh_name", "loops_of"]
 

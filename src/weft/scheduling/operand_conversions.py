@@ -10,7 +10,7 @@ from ..index_notation.nodes import Access, Expr
 from ..records import record
 from ..remapping import Remapping
 
-__all__ = ["OperandConversion", "coordinate_list_format", "found_by_coordinate", "reordered", "widest_index"]
+__all__ = ["OperandConversion", "found_by_coordinate", "reordered", "widest_index"]
 
 
 @record
@@ -42,22 +42,6 @@ class OperandConversion:
         for access in self.accesses:
             expr = rename(expr, access, Access(self.name, access.indices))
         return expr
-
-
-@lru_cache(maxsize=1024)
-def coordinate_list_format(remapping: Remapping) -> Format:
-    """Return the list of the coordinates that a remapping makes, neither ordered nor unique.
-
-    Parameters
-    ----------
-    remapping : Remapping
-        The coordinates.
-
-    Returns
-    -------
-    Format
-    """
-    return Format.list_of(remapping)
 
 
 @lru_cache(maxsize=1024)

@@ -6,13 +6,13 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from ..analysis.append_chains import append_chains
 from ..analysis.derived_variables import level_variables
 from ..analysis.implicit_values import UNKNOWN, implicit_value, is_constant
 from ..analysis.iteration_graph import distinct_accesses, is_full, level_iterators
 from ..analysis.terms import foralls
 from ..concrete_notation.nodes import Assign, Fill, Forall, Stmt
 from ..concrete_notation.nodes import Sequence as Seq
+from ..formats.append_chains import append_chains
 from ..index_notation.nodes import Access, Apply, Expr, Reduce
 from ..records import replace
 from .accumulate import accumulated, in_registers

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from ..analysis.append_chains import is_unordered_list
 from ..analysis.contributions import EntryOrder
 from ..analysis.derived_variables import level_variables, radix_components
 from ..analysis.terms import dtype_of, merge_reductions, reductions_of, with_independent_sums
@@ -17,9 +16,11 @@ from ..concrete_notation.nodes import Fill, Forall, Program, Split, Stmt, Where,
 from ..concrete_notation.nodes import Sequence as Seq
 from ..errors import ScheduleError
 from ..formats import Format, TensorType
+from ..formats.append_chains import is_unordered_list
 from ..index_notation import to_text
 from ..index_notation.nodes import Access, Assignment
 from ..records import cached, record, replace
+from ..variant import DEFAULT, Variant
 from .draft import Draft
 from .format_views import FormatView, format_views
 from .loop_orders import scanned_again
@@ -27,7 +28,6 @@ from .loop_problem import LoopProblem
 from .operand_conversions import OperandConversion
 from .strategies import DENSE_RESULT, cheapest
 from .strategy import Candidate
-from .variant import DEFAULT, Variant
 
 __all__ = ["OperandConversion", "Schedule", "cheapest_schedule", "forms_of", "one_reduction", "share_loop", "views_of"]
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from ..analysis.append_chains import append_chains
 from ..analysis.derived_variables import level_variables
 from ..analysis.iteration_graph import fits
 from ..analysis.terms import dtype_of
 from ..concrete_notation import Program, to_text, transformations, why_not_concrete
 from ..errors import ScheduleError
 from ..formats import TensorType
+from ..formats.append_chains import append_chains
 from ..index_notation import parse
 from ..index_notation import to_text as notation_text
 from ..index_notation.nodes import Access, Apply, Assignment, Expr, Reduce

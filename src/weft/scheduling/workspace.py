@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from math import inf
 
-from ..analysis.append_chains import append_chains, is_appendable
 from ..analysis.derived_variables import level_variables
 from ..analysis.implicit_values import same_value
 from ..analysis.iteration_graph import distinct_accesses, is_full, typed_implicit_value
@@ -13,6 +12,7 @@ from ..analysis.structure_match import is_driven
 from ..analysis.terms import foralls, is_flat, reductions_of
 from ..concrete_notation.nodes import Assign, Fill, Stmt, Where, WorkspaceKind
 from ..concrete_notation.nodes import Sequence as Seq
+from ..formats.append_chains import append_chains, is_appendable
 from ..index_notation.nodes import Access, Expr, Literal, Reduce
 from ..index_notation.traversal import replaced
 from ..records import replace

@@ -17,7 +17,7 @@ from ..codegen.prelude import SHARED
 from ..config import available_cpus
 from ..errors import CompilerError
 from ..records import record, replace
-from ..runtime import loader, toolchain
+from ..runtime import loader, plan_index, toolchain
 from ..runtime.levels import family, machine_level
 from ..runtime.loader import Wanted, pool_of_threads, support_function
 from ..runtime.objects import Library, listening, open_object
@@ -208,14 +208,19 @@ def build(
         # Only this machine's own level can run, so that its builder finds out which texts are necessary.
         builders = [Builder(level, scratch, optimization) for level in levels]
         # Kernels that are not shipped use these functions, too, so that they are there in any case.
-        texts = builders[0].support([pool_of_threads(), *map(support_function, SHARED)])
+        support = [pool_of_threads(), *map(support_function, SHARED)]
+        texts = builders[0].support(support)
         recorder = _recorded(builders[0], machine, end)
+        with recorder.installed():
+            for text in support:
+                text.opened("", "")
         texts |= recorder.compiled
         for builder in builders[1:]:
             builder.compile(texts)
         served = _served(recorder)
         for builder in builders:
             _publish(builder, directory, served)
+        plan_index.write(os.path.join(directory, plan_index.FILE), recorder.answers)
     return Build(texts, served)
 
 

@@ -12,7 +12,7 @@ from ..codegen import CText
 from ..config import config
 from ..errors import WeftError
 from ..records import replace
-from ..runtime import loader
+from ..runtime import loader, plan_index
 from ..runtime.loader import Wanted
 from ..runtime.objects import Library
 from .expressions import Operands, Run, names
@@ -35,12 +35,15 @@ class Recorder:
         The library of each text that is compiled.
     pending : list
         The runs that need a text which is not compiled.
+    answers : dict
+        The answers of the compiler for the index of plans.
     """
 
     def __init__(self) -> None:
         self.texts: dict[CText, str] = {}
         self.libraries: dict[CText, Library] = {}
         self.pending: list[Run] = []
+        self.answers: dict[str, str] = {}
 
     def open_all(self, texts: Sequence[Wanted]) -> list[Library]:
         """Return the libraries of texts, and record the texts.
@@ -63,6 +66,8 @@ class Recorder:
                 found.append(self.libraries[text.source])
         if len(found) < len(texts):
             raise Missing(", ".join(text.what for text in texts))
+        for text in texts:
+            text.opened("", "")
         return found
 
     @property
@@ -80,9 +85,11 @@ class Recorder:
         """Replace the loader's function for opening libraries by this recorder's inside a ``with`` block."""
         own, loader.open_all = loader.open_all, self.open_all
         loader.forget()
+        plan_index.recorded.append(self.answers)
         try:
             yield
         finally:
+            plan_index.recorded.pop()
             loader.open_all = own
             loader.forget()
 

@@ -19,7 +19,7 @@ from .compiled_kernel import stage_texts, titled
 from .sparse_tensor import SparseTensor
 
 if TYPE_CHECKING:
-    from ..execution.conversion_plan import ConversionPlan
+    from ..execution.conversion_request import ConversionPlan
 
 __all__ = ["explain_conversion"]
 

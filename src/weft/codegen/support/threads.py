@@ -10,10 +10,7 @@ from pathlib import Path
 
 from .snippet import Snippet
 
-__all__ = ["POINTERS", "SNIPPETS", "pool_text"]
-
-POINTERS = {"weft_run_region": "weft_pool_run", "weft_thread_number": "weft_pool_number"}
-"""Names of pointers that libraries of kernels export, each with the function of the pool that it points to."""
+__all__ = ["SNIPPETS", "pool_text"]
 
 _INTERFACE = Path(__file__).with_name("thread_pool.h").read_text(encoding="utf-8")
 _NUMBER = """\

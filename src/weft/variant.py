@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Literal as OneOf
 
-from ..code_options import CodeOptions, code_options
-from ..records import record
+from .code_options import CodeOptions, code_options
+from .records import record
 
 __all__ = ["DEFAULT", "Variant"]
 

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from ..formats import Format
-from ..formats.capabilities import is_appendable_at
-from ..records import record
+from functools import lru_cache
 
-__all__ = ["AppendChain", "append_chains", "is_appendable", "is_unordered_list"]
+from ..records import record
+from ..remapping import Remapping
+from .capabilities import is_appendable_at
+from .format import Format
+
+__all__ = ["AppendChain", "append_chains", "coordinate_list_format", "is_appendable", "is_unordered_list"]
 
 
 @record
@@ -95,3 +98,19 @@ def is_unordered_list(format: Format) -> bool:
     found = append_chains(format)
     whole = len(found) == 1 and found[0].first == 0 and found[0].last + 1 == len(format.levels)
     return whole and is_appendable(format) and not any(level.ordered or level.unique for level in format.levels)
+
+
+@lru_cache(maxsize=1024)
+def coordinate_list_format(remapping: Remapping) -> Format:
+    """Return the list of the coordinates that a remapping makes, neither ordered nor unique.
+
+    Parameters
+    ----------
+    remapping : Remapping
+        The coordinates.
+
+    Returns
+    -------
+    Format
+    """
+    return Format.list_of(remapping)

@@ -1,0 +1,79 @@
+"""Assignments in which fill values decide operators (see ``data_annihilators``), and which assignments may be such."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+from ..doors import Door
+from ..formats import TensorType
+from ..index_notation.nodes import Apply, Assignment, Expr, Literal
+from ..index_notation.operator_table import ABSORBING
+from ..index_notation.traversal import children
+from ..records import record
+from ..storage import Storage
+
+if TYPE_CHECKING:
+    from . import data_annihilators
+    from .data_annihilators import Absorption
+else:
+    data_annihilators = Door("weft.execution.data_annihilators")
+
+__all__ = ["Absorbed", "might_absorb"]
+
+
+@record
+class Absorbed:
+    """An assignment with absorbing operators.
+
+    Parameters
+    ----------
+    assignment : Assignment
+        The assignment to be planned.
+    holding : tuple of Absorption
+        The operators that a fill value decides.
+    refused : tuple of Absorption
+        The operators that a fill value was expected to decide, and does not.
+    undecided : tuple of Absorption
+        The operators that a fill value might have decided, and does not.
+    """
+
+    assignment: Assignment
+    holding: tuple[Absorption, ...] = ()
+    refused: tuple[Absorption, ...] = ()
+    undecided: tuple[Absorption, ...] = ()
+
+    @property
+    def depends_on_values(self) -> bool:
+        """True if values of the operands were looked at."""
+        return bool(self.holding or self.refused or self.undecided)
+
+    def notes(self, assumed: bool) -> str:
+        """Return a line for each operator that was looked at: the values, and the consequences.
+
+        The lines say that the values are ``assumed``, or that they were looked at.
+        """
+        return data_annihilators.notes(self, assumed) if self.holding or self.refused else ""
+
+    def require_room(self, operands: Mapping[str, Storage], target: TensorType) -> None:
+        """Raise ``DensifyError`` if unexpected values make every element of a large result necessary."""
+        if self.refused:
+            data_annihilators.require_room(self, operands, target)
+
+
+@lru_cache(maxsize=1024)
+def might_absorb(assignment: Assignment) -> bool:
+    """Return whether an assignment has operators that might absorb. Operators of constants alone are left out."""
+
+    def absorbs(expr: Expr) -> bool:
+        if isinstance(expr, Apply) and expr.op in ABSORBING and not all(map(_is_constant, expr.args)):
+            return True
+        return any(map(absorbs, children(expr)))
+
+    return absorbs(assignment.value)
+
+
+def _is_constant(expr: Expr) -> bool:
+    """Return whether an expression is made of literals alone."""
+    return isinstance(expr, Literal) or (isinstance(expr, Apply) and all(map(_is_constant, expr.args)))

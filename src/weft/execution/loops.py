@@ -1,0 +1,150 @@
+"""Loops that are planned: facts about them and their functions, from the index of plans or from the compiler."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from ..doors import Door
+from ..records import cached, replace
+from ..runtime import plan_index
+from ..runtime.loader import Functions, TextFacts, as_json, facts_of
+from .encoding import Unsayable, decode, encode, question
+from .facts import EntryRequest, LoopFacts, LoopRequest, RunFacts
+
+if TYPE_CHECKING:
+    from ..compiler import Lowered
+    from . import planning
+else:
+    planning = Door("weft.execution.planning")
+
+__all__ = ["Loops", "asked"]
+
+
+def asked(name: str, *parts: Any) -> Any:
+    """Return the answer of a function of ``planning`` to a question, from the index of plans if it is there."""
+    key = _key(name, *parts)
+    if key is not None:
+        with suppress(Exception):  # an answer that cannot be read is none, whatever is wrong with it
+            (told,) = plan_index.answer(key)
+            return decode(told)
+    found = getattr(planning, name)(*parts)
+    if key is not None:
+        _keep(key, found)
+    return found
+
+
+def _key(name: str, *parts: Any) -> str | None:
+    """Return the key of a question; None if it is not one for the index."""
+    if not plan_index.is_used():
+        return None
+    try:
+        return plan_index.key_of(name, question(*parts))
+    except Unsayable:
+        return None
+
+
+def _keep(key: str, found: Any) -> None:
+    with suppress(Unsayable):
+        plan_index.keep(key, [encode(found)])
+
+
+class Loops:
+    """Loops of a kernel: facts about them, and their functions. They are planned and lowered when more is asked.
+
+    Parameters
+    ----------
+    request : LoopRequest, EntryRequest or None
+        What they are planned for; None for loops that a user has scheduled.
+    lowered : Lowered, optional
+        The loops.
+    """
+
+    def __init__(self, request: LoopRequest | EntryRequest | None, lowered: Lowered | None = None):
+        self.request = request
+        self._key = None if request is None else _key("loops", request)
+        self._texts: dict[str, TextFacts] = {}
+        self._functions: dict[str, Functions] = {}
+        if lowered is not None:
+            vars(self)["lowered"] = lowered
+        if self._key is not None:
+            self._look_up(self._key)
+
+    def _look_up(self, key: str) -> None:
+        """Take facts from the index, if they are there and can be read."""
+        with suppress(Exception):  # an answer that cannot be read is none, whatever is wrong with it
+            facts, run, told = plan_index.answer(key)
+            read = decode(facts), decode(run), {name: facts_of(text) for name, text in told.items()}
+            vars(self)["facts"], vars(self)["run"], self._texts = read
+
+    def encoded(self) -> Any:
+        """Return the JSON form of what the loops are planned for."""
+        if self.request is None:
+            raise Unsayable("loops that a user has scheduled")
+        return encode(self.request)
+
+    @classmethod
+    def decoded(cls, request: LoopRequest | EntryRequest) -> Loops:
+        """Return the loops that are planned for a request."""
+        return cls(request)
+
+    @cached
+    def lowered(self) -> Lowered:
+        """Return the loops in the compiler's own form."""
+        assert self.request is not None
+        return planning.lowered(self.request)
+
+    @cached
+    def facts(self) -> LoopFacts:
+        """Return what is known once they are planned."""
+        return planning.loop_facts(self.lowered)
+
+    @cached
+    def run(self) -> RunFacts:
+        """Return what is known once their functions are lowered."""
+        return planning.run_facts(self.lowered)
+
+    def functions(self, group: str) -> Functions:
+        """Return functions of the loops.
+
+        Parameters
+        ----------
+        group : {'kernel', 'parts', 'passes', 'shared passes'}
+            Functions of an ordinary kernel, those by which threads append in parts, and the passes of an insertion.
+        """
+        found = self._functions.get(group)
+        if found is None:
+            facts = self.facts
+            known = {name.partition("/")[2]: of for name, of in self._texts.items() if name.startswith(f"{group}/")}
+            arity = 1 + len(facts.operands) + len(facts.fills)
+            learn = None if self._key is None else partial(self._learn, group)
+            made = Functions(partial(self._text, group), arity, self.run.described, known, learn)
+            found = self._functions.setdefault(group, made)
+        return found
+
+    def _text(self, group: str, name: str) -> str:
+        return planning.text_of(self.lowered, group, name)
+
+    def _learn(self, group: str, name: str, facts: TextFacts) -> None:
+        """Keep what is known of the loops beside the library of a function."""
+        self._texts = {**self._texts, f"{group}/{name}": facts}
+        assert self._key is not None
+        with suppress(Unsayable):
+            texts = {name: as_json(of) for name, of in self._texts.items()}
+            plan_index.keep(self._key, [encode(self.facts), encode(self.run), texts])
+
+    @cached
+    def with_hash_workspaces(self) -> Loops:
+        """Return the same with hash tables for workspaces."""
+        if isinstance(self.request, LoopRequest):
+            variant = replace(self.request.variant, accumulator="hash")
+            return Loops(replace(self.request, variant=variant))
+        return Loops(None, self.lowered.with_accumulator("hash"))
+
+    @cached
+    def with_wide_index(self) -> Loops:
+        """Return the same with 64-bit index arrays in the result."""
+        if isinstance(self.request, LoopRequest):
+            return Loops(replace(self.request, wide=True))
+        return Loops(None, self.lowered.with_wide_index())

@@ -1,0 +1,231 @@
+"""Planning: how an expression is computed for operands of certain types.
+
+These functions are the compiler's side of ``execution/plan.py`` and ``execution/loops.py``, which ask them for answers
+that the index of plans does not have. The answers depend on the arguments alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from functools import lru_cache
+
+import numpy as np
+
+from ..analysis.implicit_values import RuntimeValue, typed
+from ..analysis.merge_lattice import MANY_CASES
+from ..analysis.result_type import dense_format, result_dtype, result_fill, result_format
+from ..analysis.runtime_fills import with_runtime_conversion, with_runtime_fills
+from ..analysis.structure_match import match_structure, over_values, totals_over_values
+from ..analysis.terms import dtype_of, split_narrow_sum
+from ..compiler import plan_loops, plan_on_structure
+from ..errors import DTypeError, FormatError
+from ..formats import Format, TensorType
+from ..formats.append_chains import is_appendable
+from ..index_notation import explicit_sums, expression_text, free_variables, to_text, use_computation_dtype
+from ..index_notation.nodes import Assignment
+from ..scheduling.user_schedule import LoopNest
+from ..storage import fill_of, tensor_type
+from ..variant import Variant
+from .alternatives import ALTERNATIVES, Choice
+from .conversion_plan import conversion
+from .facts import (
+    EntryRequest,
+    InSteps,
+    KernelPlan,
+    LoopRequest,
+    PlanFacts,
+    PlanRequest,
+    Steps,
+    ValuesOnly,
+    WithFills,
+)
+from .full_results import may_spread, spreading
+from .insertion_loops import entry_loops
+from .loop_facts import loop_facts, lowered, run_facts, text_of
+from .loops import Loops
+from .steps import in_pairs, wrapping_first
+
+__all__ = [
+    "adds_to_array", "conversion", "dense_format", "format_of_part", "insertion", "kernel_or_steps", "loop_facts",
+    "lowered", "plan", "require_one_kernel", "run_facts", "target_type", "text_of", "with_runtime_conversion",
+]  # fmt: skip
+
+UserSchedule = Callable[[LoopNest], LoopNest]
+
+
+def plan(request: PlanRequest, user_schedule: UserSchedule | None = None) -> PlanFacts:
+    """Return how an assignment is computed."""
+    assignment = request.assignment
+    names = dict.fromkeys(a.tensor for a in assignment.value.distinct_accesses)
+    types = dict(zip(names, request.types, strict=True))
+    kinds = tuple(types.items())
+    return PlanFacts(
+        _way(request, types, user_schedule), bool(spreading(assignment, kinds)[0]), may_spread(assignment, kinds)
+    )
+
+
+def _way(
+    request: PlanRequest, types: dict[str, TensorType], user_schedule: UserSchedule | None
+) -> KernelPlan | ValuesOnly | InSteps | WithFills:
+    assignment, dtype, variant = request.assignment, request.dtype, request.variant
+    if dtype is not None:
+        assignment = use_computation_dtype(assignment, tuple((name, type.dtype) for name, type in types.items()), dtype)
+    explicit = explicit_sums(assignment)
+    if user_schedule is None and (shared := _sharing(explicit, types, request)) is not None:
+        return shared
+    known, fills = with_runtime_fills(explicit, types, dtype or result_dtype(explicit.value, types))
+    if fills:
+        return WithFills(known, fills)
+    # A sum in a narrow dtype wraps around on its own before it is added to wider terms.
+    if user_schedule is None and (first := wrapping_first(explicit, types)) is not None:
+        return InSteps(first, request.format)
+    target = target_type(assignment, types, request.format, dtype, variant.no_dense_result)
+    way = kernel_or_steps(assignment, types, target, variant, request.prune, user_schedule)
+    if isinstance(way, Steps):
+        return InSteps(way, target.format)
+    # The inferred format may have dense levels that large dimensions do not allow.
+    varies = (
+        request.format is None
+        and not variant.no_dense_result
+        and target_type(assignment, types, None, dtype, True) != target
+    )
+    alike = _alike(explicit, types, target) if variant.options.enabled("shared-structure") else ()
+    return _kernel_plan(way, types, target, varies, alike)
+
+
+def kernel_or_steps(
+    assignment: Assignment,
+    types: Mapping[str, TensorType],
+    target: TensorType,
+    variant: Variant,
+    prune: bool = False,
+    user_schedule: UserSchedule | None = None,
+) -> Loops | Steps:
+    """Return the loops that compute an assignment, or steps where they would have too many cases.
+
+    One kernel is tried first. Steps are for merges with too many cases, but not for the schedule of a user.
+    """
+    known = {assignment.target.tensor: target, **types}
+    loops = plan_loops(assignment, known, variant, skip_fill=prune, user_schedule=user_schedule)
+    if user_schedule is not None:
+        return Loops(None, loops)
+    if (pairs := in_pairs(explicit_sums(assignment), types)) is not None and not loops.is_within(MANY_CASES):
+        return pairs
+    return Loops(LoopRequest(assignment, known, variant, prune), loops)
+
+
+def _kernel_plan(
+    loops: Loops, types: Mapping[str, TensorType], target: TensorType, varies: bool = False, alike: tuple[int, ...] = ()
+) -> KernelPlan:
+    s, place = loops.lowered.schedule, {name: n for n, name in enumerate(types)}
+    choice = Choice(loops.lowered, tuple(types), varies, alike)
+    names = tuple([a.name for a in ALTERNATIVES if choice.may_be(a)])
+    scans = s.repeated_scans if "hash lookup" in names else ()
+    return KernelPlan(loops, target, names, varies, alike, tuple([(place[a], place[b]) for a, b in scans]))
+
+
+def _sharing(
+    assignment: Assignment, types: Mapping[str, TensorType], request: PlanRequest
+) -> KernelPlan | ValuesOnly | None:
+    """Return the way to a result that takes the values of operands alone, or shares index arrays; None for others."""
+    variant, equal = request.variant, request.variant.same_structure
+    target = target_type(assignment, types, request.format, request.dtype, variant.no_dense_result)
+    if variant.options.enabled("stored-totals") and not equal:
+        total = totals_over_values(assignment, types)
+        if total is not None:
+            values, stored = total
+            return ValuesOnly(assignment, values, target, None, stored)
+    # Entries equal to the fill value are left out of an array of their own, unless several operands are alike.
+    if (request.prune and not equal) or not variant.options.enabled("shared-structure"):
+        return None
+    match = match_structure(assignment, types, target, equal)
+    if match is None or (equal and not match.values_only):
+        return None
+    target = tensor_type(target.dtype, target.format, types[match.lead.tensor].index_dtypes, target.fill)
+    if match.values_only:
+        stored = frozenset(a.tensor for a in match.accesses)
+        return ValuesOnly(assignment, over_values(assignment, match), target, match.lead, stored)
+    known = {assignment.target.tensor: target, **types}
+    shared = plan_on_structure(assignment, known, match.lead, variant)
+    if shared is None:
+        return None
+    return _kernel_plan(Loops(LoopRequest(assignment, known, variant, lead=match.lead), shared), types, target)
+
+
+def _alike(assignment: Assignment, types: Mapping[str, TensorType], target: TensorType) -> tuple[int, ...]:
+    """Return the places of operands whose structure the result has if it is the same for all of them."""
+    match = match_structure(assignment, types, target, equal=True)
+    if match is None or not match.values_only or types[match.lead.tensor].index_dtypes != target.index_dtypes:
+        return ()
+    places = {name: n for n, name in enumerate(types)}
+    return tuple(dict.fromkeys(places[a.tensor] for a in match.accesses))
+
+
+def insertion(request: EntryRequest) -> Loops | str:
+    """Return the loops of a conversion by insertion, or the reason for none."""
+    loops = entry_loops(request)
+    return loops if isinstance(loops, str) else Loops(request, loops)
+
+
+def format_of_part(part: Assignment, types: Mapping[str, TensorType], wide: bool) -> Format:
+    """Return the format in which a part is computed: that of its result if loops can append to it, else a plain one."""
+    format = result_format(part, types, wide, part=True)
+    return format.plain(wide) if format.is_structured and not is_appendable(format) else format
+
+
+def target_type(
+    assignment: Assignment,
+    types: Mapping[str, TensorType],
+    format: Format | None,
+    dtype: str | None,
+    wide: bool = False,
+) -> TensorType:
+    """Return the type of the result of an assignment, whose format and dtype are inferred where they are None.
+
+    ``wide`` says that an axis of the result is too long for an array. The format may be for another number of axes,
+    which raises ``FormatError``.
+    """
+    explicit = explicit_sums(assignment)
+    inferred = result_dtype(explicit.value, types)  # first of all: it raises for dtypes that NumPy has no loop for
+    if format is None:
+        # += adds in place, which takes random access.
+        in_place = assignment.op is not None
+        format = dense_format(explicit, types) if in_place else result_format(explicit, types, wide)
+    elif format.order != len(assignment.target.indices):
+        raise FormatError(f"format {format} does not store the {len(assignment.target.indices)}-axis result of "
+                          f"{to_text(assignment)}")  # fmt: skip
+    # A fill value that depends on stored values is not known here: zero is used instead, as for what += leaves alone.
+    fill = result_fill(explicit.value, types) if assignment.op is None else None
+    if fill is None:
+        fill = 0
+    wide = any("int64" in t.index_dtypes for t in types.values())
+    index = "int64" if wide else "int32"
+    dtype = dtype or inferred
+    fill = typed(fill, dtype) if isinstance(fill, RuntimeValue) else fill
+    if not isinstance(fill, RuntimeValue):
+        fill = fill_of(np.dtype(dtype), fill)
+    return tensor_type(dtype, format, (index,) * len(format.roles), fill)
+
+
+@lru_cache(maxsize=1024)
+def adds_to_array(
+    assignment: Assignment, kinds: tuple[tuple[str, TensorType], ...], format: Format | None, dtype: str | None
+) -> bool:
+    """Return whether the target is an array of the type of the sum, and what is added has its axes and its dtype."""
+    types, target, value = dict(kinds), assignment.target, explicit_sums(assignment).value
+    own = types[target.tensor]
+    if not own.format.is_dense or format not in (None, own.format) or dtype not in (None, own.dtype):
+        return False
+    return {*target.indices} <= {*free_variables(value)} and result_dtype(value, types) == own.dtype
+
+
+def require_one_kernel(assignment: Assignment, types: Mapping[str, TensorType]) -> None:
+    """Raise ``DTypeError`` if a sum wraps around in a narrow dtype of its own: what is run as two kernels."""
+    if (first := split_narrow_sum(explicit_sums(assignment), types)) is None:
+        return
+    part = first[1].value
+    dtypes = {name: type.dtype for name, type in types.items()}
+    raise DTypeError(
+        f"{expression_text(part)} is summed as {dtype_of(part, dtypes)} and added as another dtype in "
+        f"{to_text(assignment)}: that is two kernels, which evaluate() runs; or compile for one dtype"
+    )
