@@ -26,7 +26,7 @@ test:
 
 # What meets NumPy and SciPy most, for versions of them on which not everything is run.
 sample:
-	$(PYTHON) -m pytest README.md tests/interop/test_linalg.py tests/interop/test_scipy_sparse.py
+	$(PYTHON) -m pytest README.md tests/interop/test_linalg.py tests/interop/test_scipy_sparse.py $(SAMPLES)
 
 docs:
 	$(PYTHON) -m sphinx -W --keep-going -b html docs docs/_build/html

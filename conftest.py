@@ -124,6 +124,7 @@ def _same_everywhere(output: str) -> list[str]:
 _NEED_PACKAGES = {
     "tests/interop/estimators.py": "sklearn",
     "src/weft/dask": "dask",
+    "src/weft/interop/anndata.py": "anndata",
     "src/weft/interop/arrow_tables.py": "pyarrow",
     "src/weft/interop/networkx_graphs.py": "networkx",
     "src/weft/interop/pandas_series.py": "pandas",

@@ -5,11 +5,14 @@
 
 from __future__ import annotations
 
+import atexit
 import io
 import os
 import warnings
 from collections.abc import Iterator
+from functools import cache
 from importlib import import_module
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import numpy as np
@@ -125,6 +128,92 @@ LINES = {
         NMF(2, random_state=0).fit_transform(A)
         cosine_similarity(A)
     """,
+    "xarray": """
+        R.sum('x')
+        R.mean('x', skipna=True)
+        R.var()
+        R.std('y')
+        R.max('x')
+        R.argmax('x')
+        R.idxmax('x')
+        R.quantile(0.5, 'x')
+        R.median('x')
+        R.cumsum('x')
+        R.diff('x')
+        R.count()
+        R + R
+        R > 0.5
+        np.log1p(R)
+        xr.apply_ufunc(np.sqrt, R)
+        R.where(R > 0.5)
+        R.fillna(0)
+        R.clip(0, 1)
+        R.astype('float32')
+        R[2:5]
+        R.sel(x=slice(2, 5))
+        R.isel(x=[3, 1])
+        R.sel(x=[3, 1], method='nearest')
+        R.isel(x=P1, y=P2)
+        R.weft.isel(x=P1, y=P2)
+        R.groupby('group').sum()
+        R.coarsen(x=2).sum()
+        R.rolling(x=2).sum()
+        R.rolling(x=3, center=True).mean()
+        R.rolling(x=2).construct('w')
+        R.weighted(W).mean('y')
+        R.stack(z=('y', 'x')).unstack()
+        R.T
+        R.pad(x=1)
+        R.shift(x=1)
+        R.roll(x=1)
+        R.sortby('x', ascending=False)
+        R.reindex(x=[0, 40])
+        xr.concat([R, R], 'y')
+        xr.align(R, R[2:])[0]
+        xr.dot(R, R.rename(x='z'), dim='y')
+        xr.corr(R, R, 'x')
+        R.differentiate('x')
+        R.integrate('x')
+        R.interp(x=[0.5, 1.5])
+        R.weft.interp(x=[0.5, 1.5])
+        R.polyfit('x', 1).polyfit_coefficients
+        R.weft.polyfit('x', 1).polyfit_coefficients
+        R.to_series()
+        R.weft.to_series()
+        R.to_dataset().to_dataframe()
+        R.to_netcdf(path + '.nc')
+        R.values
+    """,
+    "anndata": """
+        ad.AnnData(A).X
+        ad.AnnData(A)[2:5].X
+        ad.AnnData(A)[[3, 1]].X
+        ad.AnnData(A)[:, 2:5].copy().X
+        ad.AnnData(A).T.X
+        ad.AnnData(A, layers={'a': A}).layers['a']
+        ad.AnnData(A, obsm={'a': A}).obsm['a']
+        ad.AnnData(A, obsp={'a': A}).obsp['a']
+        ad.AnnData(C.X, uns={'a': A}).uns['a']
+        ad.concat([ad.AnnData(A), ad.AnnData(A)]).X
+        ad.AnnData(A).to_df().to_numpy()
+        weft.asarray(C.X)
+        weft.asarray(C[2:5].X)
+        weft.asarray(C[[3, 1]].X)
+        weft.asarray(C[:, 2:5].X)
+        weft.asarray(C.layers['a'])
+        weft.asarray(C.obsp['a'])
+        weft.asarray(backed.X)
+        weft.asarray(backed.X[2:5])
+        weft.asarray(backed[2:5].X)
+        weft.asarray(ad.io.sparse_dataset(h5py.File(path)['X']))
+        weft.asarray(h5py.File(path)['layers/a'])
+        weft.asarray(zarr.open_group(zarr_path)['X'])
+        weft.load(path)
+        weft.open(path, 'layers/a')[2:5]
+        weft.open(zarr_path)[2:5]
+        ad.read_h5ad(saved(A)).X
+        ad.io.read_elem(written(A))
+    """,
     "sparse": """
         sparse.COO(A)
         sparse.asarray(A)
@@ -141,6 +230,7 @@ LINES = {
     """,
 }
 
+THEIRS = {"weft.linalg": "sla", "weft.csgraph": "csgraph", "R.weft": "R"}  # the same of the package itself
 OF_ARRAYS = ("pd.DataFrame(A).to_numpy()",)  # which SciPy's matrices do not work with either
 
 
@@ -177,6 +267,62 @@ def setting() -> dict[str, Any]:
     }
 
 
+def more(package: str, names: dict[str, Any]) -> dict[str, Any]:
+    """Return names with the objects of a package over the matrix ``A`` among them."""
+    A = names["A"]
+    if package == "xarray":
+        import xarray as xr
+
+        import weft.xarray  # noqa: F401
+
+        if hasattr(A, "tocsr") and type(A).__module__.startswith("scipy"):
+            A = A.toarray()  # xarray takes no array of SciPy
+        coords = {"y": np.arange(20.0), "x": np.arange(20.0), "group": ("y", np.arange(20) % 3)}
+        places = {f"P{k}": xr.DataArray([k, 5, 7], dims="p") for k in (1, 2)}
+        weights = xr.DataArray(np.arange(20.0), dims="y")
+        R = xr.DataArray(A, coords=coords, dims=("y", "x"), name="rain")
+        return {**names, **places, "R": R, "W": weights, "xr": xr, "path": os.path.join(folder(), "a")}
+    return {**names, **of_anndata(names["S"])} if package == "anndata" else names
+
+
+@cache
+def folder() -> str:
+    """Return a directory that is removed at the end."""
+    made = TemporaryDirectory()
+    atexit.register(made.cleanup)
+    return made.name
+
+
+def of_anndata(S: Any) -> dict[str, Any]:
+    """Return what lines of anndata name: files, and functions that write."""
+    import anndata as ad
+    import h5py
+    import zarr
+
+    import weft
+    import weft.interop.anndata
+
+    C = ad.AnnData(S, layers={"a": S}, obsp={"a": S})
+    path, zarr_path = os.path.join(folder(), "a.h5ad"), os.path.join(folder(), "a.zarr")
+    if not os.path.exists(path):
+        C.write_h5ad(path)
+        C.write_zarr(zarr_path)
+
+    def saved(A: Any) -> str:
+        new = os.path.join(folder(), "new.h5ad")
+        weft.save(new, A)
+        return new
+
+    def written(A: Any) -> Any:
+        group = h5py.File(io.BytesIO(), "w")
+        ad.io.write_elem(group, "A", A)
+        return group["A"]
+
+    backed = ad.read_h5ad(path, backed="r")
+    return {"C": C, "ad": ad, "weft": weft, "h5py": h5py, "zarr": zarr, "path": path, "zarr_path": zarr_path,
+            "saved": saved, "written": written, "backed": backed}  # fmt: skip
+
+
 def plain(value: Any) -> Any:
     """Return what two results are compared by."""
     import networkx as nx
@@ -185,6 +331,10 @@ def plain(value: Any) -> Any:
         return [plain(part) for part in value]
     if isinstance(value, nx.Graph):
         return value.number_of_edges()
+    if type(value).__module__.startswith("pandas"):
+        return value.to_numpy()
+    if hasattr(value, "data") and hasattr(value, "dims"):
+        return plain(value.data)
     for name in ("todense", "toarray"):
         if hasattr(value, name):
             return np.asarray(getattr(value, name)())
@@ -225,13 +375,17 @@ def outcomes() -> Iterator[tuple[str, str, str, str]]:
         for line in filter(None, map(str.strip, text.splitlines())):
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")
-                theirs = line.replace("weft.linalg", "sla").replace("weft.csgraph", "csgraph")
-                matrices = dense if package in ("NumPy", "sparse") or line in OF_ARRAYS else sparse
-                wanted = plain(eval(theirs, {**matrices, "file": io.BytesIO()}))
-                direct = tried(line, tensors, wanted)
+                theirs = line
+                for ours, name in THEIRS.items():
+                    theirs = theirs.replace(ours, name)
+                matrices = dense if package in ("NumPy", "sparse", "xarray") or line in OF_ARRAYS else sparse
+                wanted = plain(eval(theirs, {**more(package, matrices), "file": io.BytesIO()}))
+                if line.endswith("to_series()") and "weft" in line:  # of stored entries
+                    wanted = wanted[wanted != 0]
+                direct = tried(line, more(package, tensors), wanted)
                 hand = weft.SparseTensor.to_pydata_sparse if package == "sparse" else weft.to_scipy
                 given = {**tensors, **{name: hand(tensors[name]) for name in handed}}
-                yield package, line, direct, "" if direct == "works" else tried(line, given, wanted)
+                yield package, line, direct, "" if direct == "works" else tried(line, more(package, given), wanted)
 
 
 if __name__ == "__main__":

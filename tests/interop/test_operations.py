@@ -17,6 +17,8 @@ TITLES = {
     "networkx": "networkx",
     "pandas": "pandas",
     "NumPy": "NumPy",
+    "xarray": "xarray",
+    "anndata": "anndata",
     "sparse": "pydata/sparse",
 }
 INTRODUCTION = """\
@@ -34,6 +36,7 @@ INTRODUCTION = """\
 | networkx, pandas | the tensor | [networkx and pandas](networkx.md) |
 | xarray | the tensor | [xarray](xarray.md) |
 | dask | the tensor | [dask](dask.md) |
+| files of many kinds | the tensor, to `weft.save` | [files](open_files.md) |
 | anndata, scanpy | `weft.to_scipy(A)` | [anndata](anndata.md) |
 | pydata/sparse | the tensor, or `A.to_pydata_sparse()` | [pydata/sparse](migrate_from_pydata_sparse.md) |
 
@@ -55,7 +58,8 @@ for others.
 
 Each line is code that works with the package's own matrices or arrays. Column *as it is* has the outcome for a tensor
 `A` in csr, and *handed over* the outcome for `weft.to_scipy(A)`, or for pydata/sparse `A.to_pydata_sparse()`. In the
-lines, `F` is a dense tensor, `P` symmetric and `L` triangular, `S` is a `csr_array` of SciPy and `w` a `sparse.COO`.
+lines, `F` is a dense tensor, `P` symmetric and `L` triangular, `S` is a `csr_array` of SciPy and `w` a `sparse.COO`;
+`R` is a `DataArray` over `A`, `C` an `AnnData` over `S` (version 0.12), `backed` the same in a file.
 """
 
 
@@ -87,7 +91,15 @@ def estimators() -> dict[str, dict[str, str]]:
 
 @pytest.fixture(scope="module")
 def rows() -> list[tuple[str, str, str, str]]:
-    for package in ("networkx", "pandas", "pyarrow", "sklearn", "sparse"):  # pandas does otherwise without pyarrow
+    for package in (
+        "anndata",
+        "networkx",
+        "pandas",
+        "pyarrow",
+        "sklearn",
+        "sparse",
+        "xarray",
+    ):  # pandas does otherwise without pyarrow
         pytest.importorskip(package)
     from operations import outcomes
 

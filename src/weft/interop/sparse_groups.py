@@ -19,7 +19,7 @@ from ..records import record
 from ..runtime import memory
 from ..storage import Storage
 from ..tensor.construction import as_shape
-from .scipy_sparse import from_compressed
+from .scipy_sparse import from_compressed, from_scipy
 
 __all__ = [
     "MODES",
@@ -455,7 +455,7 @@ def _from_anndata(obj: Any) -> Storage | None:
         return arrays_of(group).complete().read()
     if hasattr(obj, "obs_names") and hasattr(obj, "layers"):
         raise DTypeError(f"{type(obj).__name__} is a table of matrices; take one, as in weft.asarray(x.X)")
-    return None
+    return from_scipy(obj)  # anndata's views derive from SciPy's classes
 
 
 register_reader("h5py", _from_group)
