@@ -133,3 +133,15 @@ def test_tasks_have_the_name_of_the_statement_and_hold_no_tensor():
     }  # fmt: skip
     tasks = [task for key, task in y.__dask_graph__().items() if dask.utils.key_split(key) != "weft: chunks"]
     assert sum(len(pickle.dumps(task)) for task in tasks) < 4000 * len(tasks)
+
+
+def test_a_sum_inside_a_sum_is_an_array_of_its_own():
+    """A kernel would compute it for each of the coordinates that are summed over."""
+    A = weft.random((40, 30), density=0.1, rng=0, format="csr")
+    X = weft.dask.from_tensor(A, entries=30)
+    V = np.random.default_rng(0).random((30, 3))
+    found = weft.dask.evaluate("C(j,r) = X(i,j)*sum(k, X(i,k)*V(k,r))", X=X, V=V)
+    assert "T0(i,r) = sum(k, X_0(i,k)*V(k,r))" in weft.dask.explain(found)
+    np.testing.assert_allclose(dense(found.compute()), dense(A.T @ (A @ V)))
+    inside = weft.dask.evaluate("P(i,j) = X(i,j)/sum(k, X(i,k))", X=X)
+    assert "T0" not in weft.dask.explain(inside)

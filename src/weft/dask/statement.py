@@ -141,22 +141,30 @@ class _Graph:
         noted(whole.name, Step(f"merge {task.text}", merge, reads, merges, result, is_merge=True))
         return whole
 
-    def _cut(self, expr: Expr, root: bool = False) -> Expr:
-        """Return an expression with the inner reductions over several chunks replaced by arrays of their own."""
-        expr = rebuild(expr, self._cut)
+    def _cut(self, expr: Expr, root: bool = False, repeated: bool = False) -> Expr:
+        """Return an expression with inner reductions replaced by arrays of their own, where a kernel would not do.
+
+        These are the reductions over several chunks, and those that a reduction around them would compute repeatedly.
+        """
+        inside = repeated or isinstance(expr, Reduce)
+        expr = rebuild(expr, lambda part: self._cut(part, repeated=inside))
         if root or not isinstance(expr, Reduce):
             return expr
         read = {a.tensor: a.indices for a in accesses(expr) if a.tensor in self.arrays}
-        if all(len(self.arrays[name].chunks[k]) == 1 for name, own in read.items()
-               for k, v in enumerate(own) if v in expr.vars):  # fmt: skip
+        is_split = any(
+            len(self.arrays[name].chunks[k]) > 1
+            for name, own in read.items() for k, v in enumerate(own) if v in expr.vars
+        )  # fmt: skip
+        if not (is_split or (repeated and read)):
             return expr
         name = _unused("T", {*self.arrays, *self.numbers})
         target = Access(name, free_variables(expr))
-        # The sum is needed before the first task of the rest begins, which would otherwise hold all that was read.
-        self._passes += 1
-        arrays = {other: again(x, self._passes) if other in read else x for other, x in self.arrays.items()}
-        inner = _Graph(arrays, self.numbers, self.dtype, self.split_every)
-        self.arrays[name] = inner.compute(target, expr, None)
+        arrays = self.arrays
+        if is_split:
+            # All of it is needed before the first task of the rest begins, which would hold what was read until then.
+            self._passes += 1
+            arrays = {other: again(x, self._passes) if other in read else x for other, x in arrays.items()}
+        self.arrays[name] = _Graph(arrays, self.numbers, self.dtype, self.split_every).compute(target, expr, None)
         return target
 
     def _kind(self, assignment: Assignment, arrays: Mapping[str, Any], format: FormatLike | None) -> Kind:
