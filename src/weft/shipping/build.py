@@ -136,7 +136,8 @@ class Builder:
         # The level of instructions takes the place of the flag for this machine.
         tool = toolchain.current(self.optimization)
         wanted = [flag for flag in tool.flags if not flag.startswith("-march=")]
-        return [*tool.command, tool.level(self.level), *wanted]
+        # Tables by which a stack is unwound are a tenth of a wheel; kernels that are compiled here have them.
+        return [*tool.command, tool.level(self.level), *wanted, "-fno-asynchronous-unwind-tables"]
 
     def _run(self, command: list[str]) -> None:
         done = subprocess.run(command, capture_output=True, text=True)
