@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from functools import lru_cache
 from typing import Any
 
@@ -12,7 +13,7 @@ from .errors import DTypeError
 
 __all__ = [
     "INDEX_DTYPES", "INT32_MAX", "INT64_MAX", "VALUE_DTYPES", "adds_alike", "as_values", "checked_index_dtype",
-    "index_dtype", "name_of", "shifted", "value_dtype",
+    "index_dtype", "name_of", "same_scalar", "shifted", "value_dtype",
 ]  # fmt: skip
 
 VALUE_DTYPES: tuple[str, ...] = (
@@ -145,3 +146,11 @@ def as_values(obj: Any, dtype: np.dtype[Any]) -> np.ndarray[Any, Any]:
 def name_of(dtype: np.dtype[Any]) -> str:
     """Return ``dtype.name``, which NumPy would build again each time."""
     return dtype.name
+
+
+def same_scalar(a: Any, b: Any) -> bool:
+    """Return whether two scalars are the same: NaN equals NaN, -0.0 does not equal 0.0."""
+    if a != a or b != b:
+        return bool(a != a and b != b)
+    # Only the sign of the real part is compared.
+    return bool(a == b) and math.copysign(1, a.real) == math.copysign(1, b.real)

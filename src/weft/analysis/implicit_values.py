@@ -10,7 +10,6 @@ with such an operand gives another ``RuntimeValue``.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Mapping
 from functools import lru_cache
 from typing import Any
@@ -18,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from ..concrete_notation.nodes import Assign, Fill, Forall, Sequence, Stmt, Where, accesses, assignments, result_of
-from ..dtypes import adds_alike
+from ..dtypes import adds_alike, same_scalar
 from ..index_notation import dtype_promotion
 from ..index_notation.nodes import Access, Apply, Expr, Literal, Reduce
 from ..index_notation.operator_table import OPERATORS
@@ -151,10 +150,7 @@ def same_value(a: Any, b: Any) -> bool:
         return False
     if isinstance(a, RuntimeValue) or isinstance(b, RuntimeValue):
         return bool(a == b)
-    if a != a or b != b:
-        return bool(a != a and b != b)
-    # Only the sign of the real part is compared.
-    return bool(a == b) and math.copysign(1, a.real) == math.copysign(1, b.real)
+    return same_scalar(a, b)
 
 
 def neutral_in_sum(absent: Any, neutral: Any) -> Any:

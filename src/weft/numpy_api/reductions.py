@@ -28,8 +28,7 @@ import numpy as np
 from numpy.typing import DTypeLike
 
 from .. import execution
-from ..analysis.implicit_values import same_value
-from ..dtypes import INT64_MAX, name_of, value_dtype
+from ..dtypes import INT64_MAX, name_of, same_scalar, value_dtype
 from ..errors import DTypeError, IndexOverflowError, ShapeError
 from ..execution import thresholds
 from ..execution.plan_cache import plans
@@ -134,7 +133,7 @@ def _is_total_of_values(op: str, chain: tuple[str, ...], type: TensorType) -> bo
     if format.is_dense or not (format.is_compact and format.is_unique):
         return False
     fill = _chained(chain, type)
-    return same_value(fill.vals[0], OPERATORS[op].start(fill.type.dtype))
+    return same_scalar(fill.vals[0], OPERATORS[op].start(fill.type.dtype))
 
 
 def reduce_storage(op: str, chain: tuple[str, ...], storage: Storage, axes: Axes) -> Storage:
@@ -159,7 +158,7 @@ def reduce_storage(op: str, chain: tuple[str, ...], storage: Storage, axes: Axes
     row = OPERATORS[op]
     dense = storage.format.is_dense
     # Padding of structured formats holds the fill value. If that is zero, padding does not change a sum.
-    if not (op == "add" and axes.kept and not chain and same_value(storage.type.fill, 0)):
+    if not (op == "add" and axes.kept and not chain and same_scalar(storage.type.fill, 0)):
         storage = stored_only(storage)
     if not (dense or storage.format.is_unique):
         storage = foreign_tensors.convert(storage, storage.format.canonical())
@@ -167,7 +166,7 @@ def reduce_storage(op: str, chain: tuple[str, ...], storage: Storage, axes: Axes
         return _reduce_all(op, chain, storage, axes)
     if chain and not dense:
         made = _chained(chain, storage.type)
-        if not same_value(made.vals[0], row.start(made.type.dtype)):
+        if not same_scalar(made.vals[0], row.start(made.type.dtype)):
             # The chain maps the fill value to another value than the start: it is applied to all values first.
             for name in chain:
                 storage = apply_unary(name, storage)
@@ -187,7 +186,7 @@ def reduce_storage(op: str, chain: tuple[str, ...], storage: Storage, axes: Axes
     if axes.kept and not row.has_identity and row.collapses(fill) and _is_kept_first(storage.format, axes):
         return _reduce_stored(op, chain, storage, axes)  # it sees implicit entries
     # A fill value equal to the start adds nothing. Any other one is relabeled and counted.
-    neutral = same_value(fill, start)
+    neutral = same_scalar(fill, start)
     bare = storage if neutral else storage.with_values(storage.vals, start)
     stored = _reduce_stored(op, chain, bare, axes)
     if neutral:
@@ -203,7 +202,7 @@ def _reduce_all(op: str, chain: tuple[str, ...], storage: Storage, axes: Axes) -
     """Return the reduction of all elements: of the values, after the chain, and of the implicit entries."""
     row, count = OPERATORS[op], len(storage.vals)
     fill = _chained(chain, storage.type)
-    adds = axes.count > count and not same_value(fill.vals[0], row.start(fill.type.dtype))
+    adds = axes.count > count and not same_scalar(fill.vals[0], row.start(fill.type.dtype))
     # One implicit entry stands for all of them if the operator collapses them.
     beside = fill if adds and row.collapses(fill.vals[0]) else None
     if not count:

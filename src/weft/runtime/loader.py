@@ -173,7 +173,16 @@ def _libraries_of(texts: Sequence[Wanted]) -> list[Library]:
                 note(text)
             for text, library in zip(lacking, open_all(lacking) if lacking else (), strict=True):
                 _libraries[key_of(text)], _shared[text.facts.digest] = library, text.facts.shared
-    return [_libraries[key_of(text)] for text in texts]
+    found = [_libraries[key_of(text)] for text in texts]
+    for text, library in zip(texts, found, strict=True):
+        _tell(text, library)
+    return found
+
+
+def _tell(text: Wanted, library: Library | None) -> None:
+    """Tell who wanted a text that it has a library."""
+    if text.learns:
+        text.opened(*_entry(library))
 
 
 def _not_open(texts: Sequence[Wanted]) -> list[Wanted]:
@@ -317,7 +326,7 @@ def open_all(texts: Sequence[Wanted]) -> list[Library]:
             library = _libraries[key_of(support)] = _there(found[support])
             _connect(_there(found[text]), support, library)
     for text, opened in found.items():
-        text.opened(*_entry(opened))
+        _tell(text, opened)
     return [_there(found[text]) for text in texts]
 
 

@@ -105,6 +105,11 @@ class Wanted:
             self._facts = TextFacts.of(self.source, self.names)
         return self._facts
 
+    @property
+    def learns(self) -> bool:
+        """True if someone waits for the facts."""
+        return self._learn is not None
+
     def opened(self, entry: str, toolchain: str) -> None:
         """Tell who asked that the text has a library, with the key of its entry on disk; empty if it is shipped."""
         if self._learn is None:

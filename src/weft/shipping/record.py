@@ -66,8 +66,6 @@ class Recorder:
                 found.append(self.libraries[text.source])
         if len(found) < len(texts):
             raise Missing(", ".join(text.what for text in texts))
-        for text in texts:
-            text.opened("", "")
         return found
 
     @property
