@@ -7,7 +7,6 @@ from typing import Any
 import dask.array as da
 import numpy as np
 from dask.array import chunk_types, dispatch
-from dask.array.percentile import percentile_lookup
 
 from ..numpy_api.sorting import percentile
 from ..operations.fill_change import as_array
@@ -31,7 +30,7 @@ def _registered() -> bool:
     if chunk_types.is_valid_chunk_type(SparseTensor):
         return False
     da.register_chunk_type(SparseTensor)
-    percentile_lookup.register(SparseTensor, _percentile)
+    dispatch.percentile_lookup.register(SparseTensor, _percentile)
     dispatch.to_numpy_dispatch.register(SparseTensor, _to_numpy)
     return True
 

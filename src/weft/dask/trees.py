@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import dask.array as da
+import numpy as np
 from dask.array.reductions import _tree_reduce
 
 from ..records import record
@@ -51,7 +52,8 @@ def tree(
     """Return the array of partial results combined over all axes from ``order`` on."""
     found = _tree_reduce(
         partial, _Task(combine, finish), tuple(range(order, partial.ndim)), False, dtype=meta.dtype,
-        split_every=split_every, combine=_Task(combine, None), name=shown(name), concatenate=False, reduced_meta=meta,
+        split_every=split_every, combine=_Task(combine, None), name=shown(name), concatenate=False,
+        reduced_meta=np.empty((0,) * partial.ndim, meta.dtype),
     )  # fmt: skip
     return da.Array(found.dask, found.name, found.chunks, meta=meta)
 
