@@ -300,6 +300,8 @@ def test_totals_with_entries_that_are_not_stored_or_are_stored_twice():
         assert weft.evaluate("s = A(i,j)", A=window) == 7
         kernel = weft.compile("s = A(i,j)", A=format)
         assert kernel.compute(kernel.assemble(C), C) == kernel(C) == 2
+    a = weft.asarray([1.0, 0.0, 3.0], format="coo")
+    assert weft.evaluate("s = sum(i, a(i)*b(i)) + sum(i, a(i)*0.5)", a=a, b=np.array([2.0, 5.0, 1.0])) == 7
 
 
 def test_formats_share_one_kernel():

@@ -124,6 +124,19 @@ def test_what_is_not_stored_meets_no_infinity(format):
 
 
 @pytest.mark.parametrize("format", MATRICES, ids=str)
+def test_one_tensor_read_twice(format):
+    """Each reading has loops of its own, over counters, too."""
+    tensor = weft.asarray(A, format=format)
+    twice = {
+        "C(j,k) = A(i,j)*A(i,k)": "ij,ik->jk", "C(i,k) = A(i,j)*A(k,j)": "ij,kj->ik", "s = A(i,j)*A(i,k)": "ij,ik->",
+        "y(j) = A(i,j)*A(i,j)": "ij,ij->j",
+    }  # fmt: skip
+    for text, subscripts in twice.items():
+        found = weft.evaluate(text, A=tensor)
+        np.testing.assert_allclose(dense(found), np.einsum(subscripts, A, A), err_msg=text)
+
+
+@pytest.mark.parametrize("format", MATRICES, ids=str)
 @pytest.mark.parametrize("other", ["csr", "coo", "dia", "bsr", "dok"])
 def test_pairs(format, other):
     first, second = weft.asarray(A, format=format), weft.asarray(B, format=other)

@@ -39,8 +39,7 @@ def level_variables(access: Access, format: Format) -> tuple[str, ...]:
 
     A level that stores an axis has the variable of that axis. Any other level has a variable of its own, named by the
     expression that the remapping makes of the axes' variables (``i/2``). Levels of two tensors with the same expression
-    therefore share a variable. The variable of a counter (``#i``) is never shared, and its name includes that of the
-    tensor.
+    therefore share a variable. The variable of a counter (``#i``) is never shared: its name includes the access.
 
     Parameters
     ----------
@@ -56,7 +55,8 @@ def level_variables(access: Access, format: Format) -> tuple[str, ...]:
     if not format.is_structured:
         return tuple([access.indices[axis] for axis in format.mode_order])
     texts = [to_text(c, access.indices) for c in format.remapping.coordinates]
-    return tuple(f"{text}@{access.tensor}" if "#" in text else text for text in texts)
+    read = f"@{access.tensor}({','.join(access.indices)})"
+    return tuple(text + read if "#" in text else text for text in texts)
 
 
 @record
@@ -289,7 +289,7 @@ _SPELLED = {
 
 
 def spelling(variable: str) -> str:
-    """Return a readable identifier for a level's variable: ``i/2`` is ``i_div_2``.
+    """Return a readable identifier for a level's variable; that of ``#i@A(i,j)`` has no indices behind the tensor.
 
     Parameters
     ----------
@@ -300,5 +300,5 @@ def spelling(variable: str) -> str:
     -------
     str
     """
-    parts = re.findall(r">>|<<|.", variable)
+    parts = re.findall(r">>|<<|.", re.sub(r"(@\w+)\(.*", r"\1", variable))
     return "".join(_SPELLED.get(c, c if c.isalnum() else "_") for c in parts)

@@ -122,7 +122,7 @@ def totals_over_values(
     """
     if assignment.op is not None or assignment.target.indices:
         return None
-    index, leads = _new_index(assignment), set[Access]()
+    index, leads, others = _new_index(assignment), set[Access](), list[Access]()
     dtypes = {name: type.dtype for name, type in types.items()}
 
     def over(expr: Expr) -> Expr:
@@ -130,15 +130,16 @@ def totals_over_values(
             return rebuild(expr, over)
         found = _reduced_alone(expr, types)
         if found is None:
+            others.extend(a for a in distinct_accesses(expr) if a.indices)
             return expr
         leads.add(found)
         return Reduce(expr.op, (index,), _vectors(expr.body, (found,), index))
 
     value = over(merge_reductions(assignment.value, lambda part: dtype_of(part, dtypes)))
-    names = {a.tensor for a in leads}
     # What is left are numbers; no operand is a vector in one place and a tensor in another.
-    left = [a for a in distinct_accesses(value) if a.indices and a.indices != (index,)]
-    return None if left or not leads else (Assignment(assignment.target, value), frozenset(names))
+    if others or not leads:
+        return None
+    return Assignment(assignment.target, value), frozenset(a.tensor for a in leads)
 
 
 def _reduced_alone(total: Reduce, types: Mapping[str, TensorType]) -> Access | None:
