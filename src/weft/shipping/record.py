@@ -11,6 +11,7 @@ from typing import Any
 from ..codegen import CText
 from ..config import config
 from ..errors import WeftError
+from ..execution.plan_cache import plans
 from ..records import replace
 from ..runtime import loader, plan_index
 from ..runtime.loader import Wanted
@@ -134,6 +135,7 @@ def _runs(kind: Operands, line: str, spaces: Mapping[Operands, Mapping[str, Any]
         return False
     # Work for several threads is small here, so that the threshold does not count.
     threshold = config.parallel_threshold if kind.threads == 1 else 0
+    plans.clear()  # the first call of a process may take another way than those that follow
     try:
         with config.override(num_threads=kind.threads, parallel_threshold=threshold), contextlib.suppress(*_INVALID):
             eval(line, dict(space))
