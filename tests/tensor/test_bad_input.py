@@ -118,8 +118,8 @@ ROWS = np.array([0, 1, 2, 3])
         (ROWS[:3], [0, 1], "pos has 3"),
         (ROWS.astype(float), [0, 1, 2], "dtype float64"),
         (ROWS.astype(np.int16), [0, 1, 2], "dtype int16"),
-        (np.array([0, 2, 2, 3]), [1, 1, 2], "stored twice"),
-        (np.array([0, 2, 2, 3]), [3, 1, 2], "not in lexicographic order"),
+        (np.array([0, 2, 2, 3]), [1, 1, 2], "duplicates within a segment"),
+        (np.array([0, 2, 2, 3]), [3, 1, 2], "not sorted within its segments"),
     ],
 )
 def test_level_arrays(pos, crd, message):
