@@ -1,8 +1,9 @@
-"""A few expressions in a process of their own: ``shipped_session.py build|run|modules DIRECTORY``.
+"""A few expressions in a process of their own: ``shipped_session.py build|run|modules|core DIRECTORY``.
 
 ``build`` makes a library of their kernels in a directory; ``run`` computes them with the kernels of that directory in
 the place of those that are installed, and prints where each kernel came from and a digest of the results. ``modules``
-prints which parts of weft the most ordinary of them load.
+prints which parts of weft the most ordinary of them load, ``core`` which expressions of the core lack a kernel in their
+first call.
 """
 
 from __future__ import annotations
@@ -10,15 +11,18 @@ from __future__ import annotations
 import hashlib
 import logging
 import sys
+import warnings
 
 import numpy as np
 
 import weft
+from weft.config import config
 from weft.execution.plan_cache import plans
-from weft.runtime import plan_index, shipped
+from weft.records import replace
+from weft.runtime import loader, plan_index, shipped
 from weft.runtime.levels import machine_level
 from weft.runtime.loader import pool_of_threads
-from weft.shipping import Recorder
+from weft.shipping import Recorder, expressions
 from weft.shipping.build import Builder
 from weft.shipping.record import Missing
 
@@ -75,6 +79,25 @@ def run(directory: str) -> None:
     print(hashlib.sha256(found).hexdigest())
 
 
+def core(directory: str) -> None:
+    shipped.DIRECTORY = directory
+    runs = expressions.core()
+    spaces = {kind: expressions.names(replace(kind, threads=1)) for kind in {kind for kind, _ in runs}}
+    with config.override(cache_dir=f"{directory}/empty", compile="never"), warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        for kind, line in runs:
+            plans.clear()
+            loader.forget()
+            threshold = 0 if kind.threads > 1 else config.parallel_threshold
+            with config.override(num_threads=kind.threads, parallel_threshold=threshold):
+                try:
+                    eval(line, dict(spaces[kind]))
+                except weft.errors.NotCompiledError as error:
+                    print(kind, line, error)
+                except Exception:
+                    pass  # of operands that do not fit, which need no kernel
+
+
 def modules(directory: str) -> None:
     shipped.DIRECTORY = directory
     before = {name for name in sys.modules if name.startswith("weft.")}
@@ -83,4 +106,4 @@ def modules(directory: str) -> None:
 
 
 if __name__ == "__main__":
-    {"build": build, "run": run, "modules": modules}[sys.argv[1]](sys.argv[2])
+    {"build": build, "run": run, "modules": modules, "core": core}[sys.argv[1]](sys.argv[2])

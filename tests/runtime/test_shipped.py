@@ -143,3 +143,4 @@ def test_slow_machines_have_the_same_core(tmp_path):
         symbols.append({line.split()[-1] for line in listed.stdout.splitlines()})
     assert symbols[0] == symbols[1]
     assert len(symbols[0]) > 200
+    assert session("core", directory, tmp_path / "cache") == ([], "")
