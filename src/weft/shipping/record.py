@@ -135,10 +135,11 @@ def _runs(kind: Operands, line: str, spaces: Mapping[Operands, Mapping[str, Any]
         return False
     # Work for several threads is small here, so that the threshold does not count.
     threshold = config.parallel_threshold if kind.threads == 1 else 0
-    plans.clear()  # the first call of a process may take another way than those that follow
+    plans.clear()
     try:
         with config.override(num_threads=kind.threads, parallel_threshold=threshold), contextlib.suppress(*_INVALID):
-            eval(line, dict(space))
+            for _ in range(2):  # the first call of a process may take another way than those that follow
+                eval(line, dict(space))
     except Missing:
         return False
     return True
