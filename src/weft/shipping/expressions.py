@@ -674,7 +674,7 @@ def names(of: Operands) -> Mapping[str, Any]:
     far = weft.asarray(sp.csr_array(first), fill_value=np.inf) if of.dtype[0] == "f" else A
     return {
         "np": np, "weft": weft, "n": n, "A": A, "B": B, "C": stored(A, "csc"), "H": stored(B, "csc"),
-        "O": stored(first, "coo"), "Q": stored(second, "coo"), "J": far,
+        "O": stored(first, "coo"), "Q": stored(second, "coo"), "J": stored(far, "csr"),
         "U": weft.from_coords(np.stack([first.row, first.col]), first.data, (n, n), duplicates="keep"),
         "R": A.asformat("bsr", blocksize=(2, 2)), "I": weft.eye(n, dtype=of.dtype, format="csr"),
         "S3": S3, "T3": T3, "F3": stored(S3, "csf"), "G3": stored(T3, "csf"),
