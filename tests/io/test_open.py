@@ -824,3 +824,13 @@ def test_parts_of_open_groups_stay_small(tmp_path):
         stream.write(b"")
     with pytest.raises(FileFormatError, match="compressed as they are"):
         weft.open(tmp_path / "c.npz.gz")
+
+
+@pytest.mark.parametrize(
+    "indptr", [np.array([0, 2**33, 2**33, 4]), np.array([0, 2**32 + 2, 2, 4], np.uint64)], ids=["int64", "uint64"]
+)
+def test_positions_that_narrower_integers_would_wrap(tmp_path, indptr):
+    arrays = {"data": np.ones(4), "indices": np.array([0, 2, 1, 2], np.int32), "indptr": indptr}
+    np.savez(tmp_path / "w.npz", format=np.array(b"csr"), shape=np.array([3, 3]), **arrays)
+    with pytest.raises(FileFormatError, match="indptr does not increase from 0 to 4"):
+        weft.open(tmp_path / "w.npz")[...]
