@@ -22,26 +22,12 @@ THREADS = Var("threads", "int64")
 
 
 def declaration(name: str, arity: int) -> str:
-    """Return the C declaration of a kernel, as ``cdef`` of cffi takes it.
-
-    Parameters
-    ----------
-    name : str
-        The name of the kernel in the IR.
-    arity : int
-        The number of tensors.
-    """
+    """Return the C declaration of a kernel, as ``cdef`` of cffi takes it."""
     return f"int64_t {symbol(name)}({'weft_tensor *, ' * arity}int64_t *, int64_t);"
 
 
 def symbol(name: str) -> str:
-    """Return the exported C name of a kernel.
-
-    Parameters
-    ----------
-    name : str
-        The name of the kernel in the IR.
-    """
+    """Return the exported C name of a kernel."""
     # Kernels must not have the names of support functions.
     text = f"weft_{mangle(name)}"
     return f"{text}_" if text in PRELUDE or text in ("weft_tensor", ASK) or text in POINTERS else text
@@ -53,32 +39,13 @@ def suffix(text: str) -> str:
 
 
 def parameters(function: Function) -> list[str]:
-    """Return the C names of the tensor parameters of a function, in order.
-
-    Parameters
-    ----------
-    function : Function
-        The function.
-    """
+    """Return the C names of the tensor parameters of a function, in order."""
     names = NameMaker()
     return [names.fresh(param.name) for param in function.params]
 
 
 def unpacked(param: Param, c_name: str) -> Iterator[tuple[Var, str, bool]]:
-    """Yield each local variable of ``param``, the C expression of its value, and whether its array is written.
-
-    Parameters
-    ----------
-    param : Param
-        The tensor parameter.
-    c_name : str
-        The C name of the parameter.
-
-    Yields
-    ------
-    tuple of (Var, str, bool)
-        The variable, the C expression without the cast from ``void *``, and true if the array is written.
-    """
+    """Yield each local variable of ``param``, the C expression of its value, and whether its array is written."""
     for position, dimension in enumerate(param.dimensions):
         yield dimension, f"{c_name}->dimensions[{position}]", False
     for position, array in enumerate(param.arrays):

@@ -29,25 +29,14 @@ class DataFacts(NamedTuple):
     """Facts about the data that decide how a tensor is converted: few, so that one plan serves many tensors.
 
     The facts are a plain tuple since each conversion collects them, and looks up a plan by them.
-
-    Parameters
-    ----------
-    parallel : bool
-        True if there are several threads, and entries enough for them.
-    empty_coordinates : tuple of bool
-        For each axis, whether there are fewer entries than coordinates, so that many coordinates have none.
-    far_longer : bool
-        True if the first axis is too long for an array over it.
-    index_dtype : str
-        The narrowest index dtype that holds every coordinate of the target, and every position.
-    curve_shape : tuple of int
-        The shape of the tensor if the target follows a space-filling curve, whose codes depend on it; else empty.
     """
 
-    parallel: bool
+    parallel: bool  # true if there are several threads, and entries enough for them
+    # For each axis, whether there are fewer entries than coordinates, so that many coordinates have none.
     empty_coordinates: tuple[bool, ...]
-    far_longer: bool
-    index_dtype: str
+    far_longer: bool  # true if the first axis is too long for an array over it
+    index_dtype: str  # the narrowest index dtype that holds every coordinate of the target, and every position
+    # The shape of the tensor if the target follows a space-filling curve, whose codes depend on it; else empty.
     curve_shape: tuple[int, ...]
 
     @classmethod
@@ -65,25 +54,13 @@ class DataFacts(NamedTuple):
 
 @record
 class ConversionRequest:
-    """A question for a plan: two types, and facts about the data.
+    """A question for a plan: two types, and facts about the data."""
 
-    Parameters
-    ----------
-    source, target : TensorType
-        Types of the tensor and of the result.
-    facts : DataFacts
-        Facts about the data.
-    skip_fill : bool
-        If true, leave out entries equal to the fill value.
-    is_list_result : bool
-        True if the source is an unsorted coordinate list that a kernel returned.
-    """
-
-    source: TensorType
+    source: TensorType  # types of the tensor and of the result
     target: TensorType
-    facts: DataFacts
-    skip_fill: bool = False
-    is_list_result: bool = False
+    facts: DataFacts  # facts about the data
+    skip_fill: bool = False  # if true, leave out entries equal to the fill value
+    is_list_result: bool = False  # true if the source is an unsorted coordinate list that a kernel returned
 
     def between(self, format: Format) -> TensorType:
         """Return the type of an intermediate form: that of the target, but for the format and the index dtypes."""
@@ -105,23 +82,12 @@ class ConversionRequest:
 
 @record
 class ConversionPlan:
-    """Steps of a conversion.
+    """Steps of a conversion."""
 
-    Parameters
-    ----------
-    request : ConversionRequest
-        The request that is answered.
-    rule : str
-        Name of the rule that was taken.
-    steps : tuple of Step or ConversionPlan
-        The steps, in order.
-    rejected : mapping
-        The reason against each rule that comes before the one that was taken, by the name of the rule.
-    """
-
-    request: ConversionRequest
-    rule: str
-    steps: tuple[Step | ConversionPlan, ...]
+    request: ConversionRequest  # the request that is answered
+    rule: str  # name of the rule that was taken
+    steps: tuple[Step | ConversionPlan, ...]  # the steps, in order
+    # The reason against each rule that comes before the one that was taken, by the name of the rule.
     rejected: Mapping[str, str]
 
     @property
@@ -147,23 +113,7 @@ def _flat(plan: ConversionPlan) -> Iterator[Step]:
 
 @kept
 def plan_conversion(request: ConversionRequest) -> ConversionPlan:
-    """Return the steps of a conversion.
-
-    Parameters
-    ----------
-    request : ConversionRequest
-        Types and facts that decide.
-
-    Returns
-    -------
-    ConversionPlan
-        The plan.
-
-    Raises
-    ------
-    FormatError
-        No rule has steps.
-    """
+    """Return the steps of a conversion."""
     found: ConversionPlan = asked("conversion", request, config.code)
     return found
 
@@ -172,28 +122,7 @@ def plan_conversion(request: ConversionRequest) -> ConversionPlan:
 def plan_format(
     source: TensorType, format: Format, facts: DataFacts, dtype: str, index_dtype: str | None, skip_fill: bool
 ) -> ConversionPlan:
-    """Return the steps that convert tensors of a type to a format, if the format can hold their entries.
-
-    Parameters
-    ----------
-    source : TensorType
-        Type of the tensors.
-    format : Format
-        Format of the result.
-    facts : DataFacts
-        Facts about the data.
-    dtype : str
-        Dtype of the values of the result.
-    index_dtype : str or None
-        Dtype of the index arrays; None for arrays as narrow as they can be.
-    skip_fill : bool
-        If true, leave out entries equal to the fill value.
-
-    Returns
-    -------
-    ConversionPlan
-        The plan.
-    """
+    """Return the steps that convert tensors of a type to a format, if the format can hold their entries."""
     # Arrays that need not be made again keep their dtypes. A map over whole coordinates has no others.
     reused = dtype == source.dtype and not skip_fill and why_not_reuse(source.format, format) is None
     if reused and (index_dtype is None or format == source.format.looked_up):
@@ -211,15 +140,7 @@ def leaves_out_fill(source: Format, target: Format) -> bool:
 
 @lru_cache(maxsize=4096)
 def why_not_reuse(source: Format, format: Format) -> str | None:
-    """Return the reason why a format needs other arrays than another has; None if it can take them over.
-
-    Parameters
-    ----------
-    source : Format
-        The format that has the arrays.
-    format : Format
-        The format that is wanted.
-    """
+    """Return the reason why a format needs other arrays than another has; None if it can take them over."""
     if source.remapping != format.remapping:
         return f"the source stores the coordinates {source.remapping}, the target {format.remapping}"
     if format == source.looked_up:
@@ -236,24 +157,7 @@ def why_not_reuse(source: Format, format: Format) -> str | None:
 def planned_conversion(
     source: Format, target: Format, shape: tuple[int, ...], entries: int, dtype: str
 ) -> ConversionPlan:
-    """Return the steps that convert tensors in one format to another.
-
-    Parameters
-    ----------
-    source, target : Format
-        The formats.
-    shape : tuple of int
-        Shape of the tensors.
-    entries : int
-        Number of their stored values.
-    dtype : str
-        Dtype of the values.
-
-    Returns
-    -------
-    ConversionPlan
-        The plan.
-    """
+    """Return the steps that convert tensors in one format to another."""
     facts = DataFacts.of(source, shape, entries)
     type = tensor_type(dtype, source, (facts.index_dtype,) * len(source.roles))
     return plan_format(type, target, DataFacts.of(target, shape, entries), dtype, None, leaves_out_fill(source, target))

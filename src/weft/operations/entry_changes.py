@@ -26,32 +26,14 @@ __all__ = ["assign_mask", "listed", "numbered", "overwrite", "put", "without"]
 
 
 def without(storage: Storage, mask: Storage) -> Storage:
-    """Return a tensor without its entries where a mask is true; all others stay, those equal to the fill value, too.
-
-    Parameters
-    ----------
-    storage : Storage
-        The tensor.
-    mask : Storage
-        Booleans of the same shape, with the fill value False.
-    """
+    """Return a tensor without its entries where a mask is true; all others stay, those equal to the fill value, too."""
     # C(i,j) = kept(logical_not(M(i,j)), A(i,j))
     found = _combined("without", (canonical(mask), _workable(storage)), _kept)
     return execution.convert(relabel_fill(found, storage.type.fill), storage.format)
 
 
 def assign_mask(storage: Storage, mask: Storage, value: Any) -> Storage:
-    """Return a tensor with one value wherever a mask is true.
-
-    Parameters
-    ----------
-    storage : Storage
-        The tensor.
-    mask : Storage
-        Booleans of the same shape, with the fill value False.
-    value : scalar
-        The value, in the dtype of the tensor. Elements that get the fill value are not stored.
-    """
+    """Return a tensor with one value, of its dtype, wherever a mask is true."""
     if same_number(value, storage.dtype.type(storage.type.fill)):
         return without(storage, mask)
     storage, mask = canonical(storage), drop_explicit_fill(_workable(mask))
@@ -67,19 +49,7 @@ def assign_mask(storage: Storage, mask: Storage, value: Any) -> Storage:
 def put(
     storage: Storage, rows: Sequence[np.ndarray[Any, Any]], vals: np.ndarray[Any, Any], positions: Any = None
 ) -> Storage:
-    """Return a tensor with some elements replaced.
-
-    Parameters
-    ----------
-    storage : Storage
-        The tensor.
-    rows : sequence of ndarray
-        The coordinates of the elements, an array for each axis; no element occurs twice.
-    vals : ndarray
-        The values of the elements, in the dtype of the tensor. All of them are stored.
-    positions : ndarray, optional
-        The positions of the elements, from 1, or 0 for those that are not stored.
-    """
+    """Return a tensor with values at distinct coordinates, whose positions count from 1, or are 0 if not stored."""
     if not storage.format.is_unique:
         storage, positions = canonical(storage), None
     if positions is None:

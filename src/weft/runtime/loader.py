@@ -81,23 +81,7 @@ class Functions:
         return self.have(name)._found[name] if found is None else found
 
     def have(self, *names: str) -> Functions:
-        """Make functions ready, and compile those that must be compiled at the same time.
-
-        Parameters
-        ----------
-        *names : str
-            Names of the functions in the IR.
-
-        Returns
-        -------
-        Functions
-            These functions themselves, for chained calls.
-
-        Raises
-        ------
-        CompilerError
-            There is no compiler, it failed, or ``config.compile`` is ``"never"``.
-        """
+        """Make functions ready, and compile those that must be compiled at the same time."""
         lacking = [name for name in names if name not in self._found]
         if lacking:
             wanted = [self._wanted(name) for name in lacking]
@@ -239,18 +223,7 @@ def opened_objects() -> dict[str, Compiled]:
 
 
 def adopt(objects: Mapping[str, Compiled]) -> int:
-    """Take shared objects that another machine has compiled; those that this one has compiled itself are left out.
-
-    Parameters
-    ----------
-    objects : mapping
-        The objects by the digests of their texts, those of support functions among them.
-
-    Returns
-    -------
-    int
-        The number of objects that were taken.
-    """
+    """Take shared objects that another machine has compiled; those that this one has compiled itself are left out."""
     where, taken = cache.directory(), 0
     for digest, (shared, contents) in objects.items():
         if _key(digest) in _libraries:
@@ -348,13 +321,7 @@ def _there(library: Library | None) -> Library:
 
 @lru_cache(maxsize=16)
 def support_function(name: str) -> Wanted:
-    """Return the text of a support function that kernels share.
-
-    Parameters
-    ----------
-    name : str
-        Name of the function in C.
-    """
+    """Return the text of a support function that kernels share."""
     return _indexed(lambda: codegen.emit_library([name]), (name,), f"the support function {name}")
 
 
