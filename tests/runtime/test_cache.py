@@ -520,3 +520,11 @@ def test_records_are_read_up_to_a_size(fresh_cache):
     assert found.read_record("large.json") == {}
     Path(fresh_cache, "deep.json").write_text("[" * 50_000)
     assert found.read_record("deep.json") == {}
+
+
+def test_a_checked_text_is_that_of_its_name(tmp_path):
+    directory = cache.Directory(str(tmp_path))
+    directory.write_checked("first.json", "1")
+    assert directory.read_checked("first.json") == "1"
+    (tmp_path / "first.json").rename(tmp_path / "second.json")
+    assert directory.read_checked("second.json") is None

@@ -154,11 +154,6 @@ class Directory:
 
         The lock is a file beside the entry. The system releases it when its holder ends, however that ends. Nobody
         waits on a file system without locks.
-
-        Parameters
-        ----------
-        key : str
-            The key.
         """
         with contextlib.ExitStack() as held:
             with contextlib.suppress(OSError):
@@ -196,14 +191,14 @@ class Directory:
             os.replace(partial, name, src_dir_fd=here, dst_dir_fd=here)
 
     def read_checked(self, name: str) -> str | None:
-        """Return the text of a small file that ``write_checked`` wrote; None if there is none, or it is not whole."""
+        """Return the text that ``write_checked`` wrote under a name; None if there is none, or it is not whole."""
         found = self.read_record(name)
         text = found.get("text")
-        return text if isinstance(text, str) and found.get("sum") == checksum(text) else None
+        return text if isinstance(text, str) and found.get("sum") == checksum(f"{name} {text}") else None
 
     def write_checked(self, name: str, text: str) -> None:
-        """Write a text to a small file, with its checksum."""
-        self.write_record(name, {"sum": checksum(text), "text": text})
+        """Write a text to a small file, with a checksum of both its name and the text."""
+        self.write_record(name, {"sum": checksum(f"{name} {text}"), "text": text})
 
     def full(self) -> str | None:
         """Return the reason why there is no room for an entry; None if there is room.
@@ -335,13 +330,7 @@ def directory() -> Directory:
 
 
 def quiet(*, make: bool = False) -> Directory | None:
-    """Return the directory that ``config.cache_dir`` names, without a warning; None if it cannot be used.
-
-    Parameters
-    ----------
-    make : bool
-        If true, make a directory that does not exist.
-    """
+    """Return the directory that ``config.cache_dir`` names, without a warning; None if it cannot be used."""
     wanted = config.cache_dir
     found = _directories.get(wanted)
     if found is None and (make or os.path.isdir(wanted)):

@@ -2,7 +2,7 @@
 
 A question is a text that has everything on which the answer depends, and an answer is a JSON value. The index that is
 installed with shipped kernels is one file; answers for other kernels are records in the cache on disk. The build stamp
-is part of every key, so that an answer of other sources is never found, and each answer has a checksum.
+is part of every key, so that an answer of other sources is never found, and a checksum joins each answer to its key.
 """
 
 from __future__ import annotations
@@ -66,7 +66,7 @@ class _Shipped:
             return None
         end = self._lines.find(b"\n", start + 1)
         sum, _, text = self._lines[start + len(key) + 2 : end].decode("utf-8", "replace").partition(" ")
-        return _parsed(text) if end > 0 and sum == cache.checksum(text) else None
+        return _parsed(text) if end > 0 and sum == cache.checksum(f"{key} {text}") else None
 
 
 @lru_cache(maxsize=1)
@@ -89,7 +89,7 @@ def write(path: str, answers: Mapping[str, str]) -> None:
     with open(path, "wb") as file:
         file.write(_HEAD + build_stamp().encode() + b"\n")
         for key, text in sorted(answers.items()):
-            file.write(f"{key} {cache.checksum(text)} {text}\n".encode())
+            file.write(f"{key} {cache.checksum(f'{key} {text}')} {text}\n".encode())
 
 
 def _parsed(text: str) -> Any:
