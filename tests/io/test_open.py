@@ -3,6 +3,7 @@
 import ast
 import contextlib
 import gzip
+import io
 import json
 import os
 import pickle
@@ -824,6 +825,32 @@ def test_parts_of_open_groups_stay_small(tmp_path):
         stream.write(b"")
     with pytest.raises(FileFormatError, match="compressed as they are"):
         weft.open(tmp_path / "c.npz.gz")
+
+
+def test_matrix_market_that_ends_within_a_line(tmp_path):
+    """SciPy's reader ends the process in a file that ends within an exponent."""
+    head = b"%%MatrixMarket matrix coordinate real general\n2 2 1\n1 2 "
+    for end in (b"7.8E-", b"7.8E", b"7.8E-1"):
+        (tmp_path / "a.mtx").write_bytes(head + end)
+        (tmp_path / "a.mtx.gz").write_bytes(gzip.compress(head + end))
+        for source in (tmp_path / "a.mtx", tmp_path / "a.mtx.gz", io.BytesIO(head + end)):
+            if end == b"7.8E-1":
+                assert weft.read_mtx(source).todense().tolist() == [[0, 0.78], [0, 0]]
+            else:
+                with pytest.raises(FileFormatError):
+                    weft.read_mtx(source)
+    (tmp_path / "a.mtx").write_bytes(head + b"7.8E-")
+    with pytest.raises(FileFormatError):
+        weft.open(tmp_path / "a.mtx")[...]
+
+
+@pytest.mark.parametrize("wrong", [2**63 + 2, 2**40])
+def test_coordinates_that_are_too_large(tmp_path, wrong):
+    arrays = {"data": np.ones(2), "indices": np.array([0, wrong], np.uint64), "indptr": np.array([0, 1, 2])}
+    np.savez(tmp_path / "w.npz", format=np.array(b"csr"), shape=np.array([2, 3]), **arrays)
+    with pytest.raises(FileFormatError, match="indices") as caught:
+        weft.open(tmp_path / "w.npz")[...]
+    assert "Namespace" not in str(caught.value)
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from ..dtypes import index_dtype, value_dtype
-from ..errors import DTypeError, FileFormatError, ShapeError, StorageError
+from ..errors import DTypeError, FileFormatError, IndexOverflowError, ShapeError, StorageError
 from ..formats import Format, TensorType
 from ..operations.foreign_tensors import convert, register_reader
 from ..records import record
@@ -238,7 +238,7 @@ class CompressedArrays:
             parts.indptr = parts.indptr.astype(dtype)
         try:
             found = from_compressed(parts, tuple(shape), self.modes)
-        except (StorageError, DTypeError) as error:
+        except (StorageError, DTypeError, IndexOverflowError) as error:
             raise FileFormatError(f"{self.place}: {str(error).partition('; this is')[0]}") from None
         return found.with_values(found.vals, self.fill)
 

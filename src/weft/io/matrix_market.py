@@ -29,6 +29,7 @@ _USUAL = re.compile(
     rb"%%MatrixMarket matrix coordinate (real|integer|pattern) (general|symmetric)\n(?:%[^\n]*\n)*"
     rb"(\d{1,18}) (\d{1,18}) (\d{1,18})\n"
 )
+_WITHOUT_EXPONENT = re.compile(rb"[eE][+-]?$")  # SciPy takes such a number as it is
 _COORDINATE = re.compile(rb"^[ \t]*[^\s%]\S*", re.MULTILINE)  # the first word of each line that is no comment
 
 
@@ -76,13 +77,19 @@ def read_mtx(source: PathOrStream, *, format: FormatLike | None = None) -> Spars
 
 
 def _plain_file(source: PathOrStream, stream: IO[bytes], lead: _Header) -> str | None:
-    """Return the path of a file that begins with the header as SciPy reads it, and is not compressed; else None."""
+    """Return the path of a file that begins with the header as SciPy reads it, and is not compressed; else None.
+
+    The last line of the file is finished (see :class:`_Joined`).
+    """
     if not isinstance(source, str | os.PathLike) or not isinstance(stream, BufferedReader) or lead.is_vector:
         return None
     path = os.fspath(source)
-    if without_compression(path)[1] is not None or not os.path.isfile(path):
+    if without_compression(path)[1] is not None or not os.path.isfile(path) or stream.tell() != len(lead.text):
         return None
-    return path if stream.tell() == len(lead.text) else None
+    stream.seek(-1, os.SEEK_END)
+    is_finished = stream.read(1) == b"\n"
+    stream.seek(len(lead.text))
+    return path if is_finished else None
 
 
 def parsed(lead: _Header, stream: IO[bytes], path: str | None = None) -> Any:
@@ -105,11 +112,15 @@ def parsed(lead: _Header, stream: IO[bytes], path: str | None = None) -> Any:
     import scipy.io
 
     try:
-        return scipy.io.mmread(path or _Joined(lead, stream), spmatrix=False)
+        whole = _Joined(lead, stream)
+        found = scipy.io.mmread(path or whole, spmatrix=False)
     except (ValueError, OverflowError, EOFError, OSError) as error:
         raise _unreadable(error) from None
     except MemoryError:
         raise memory.exhausted("what the header of the Matrix Market file says") from None
+    if whole.ends_within_number:
+        raise _unreadable("it ends within a number")
+    return found
 
 
 @record
@@ -140,17 +151,24 @@ class _Joined:
     """Stream of a header and of what follows it in another stream.
 
     It cannot be sought in. SciPy's reader would go back in a stream when it is deleted, which may be after the stream
-    has been closed, and then aborts the process.
+    has been closed, and then aborts the process. A last line that is not finished gets its end: in one that is cut off
+    within a number, the reader would go on behind the text.
     """
 
     def __init__(self, header: _Header, stream: IO[bytes]):
-        self._head, self._stream = BytesIO(header.text), stream
+        self._head, self._stream, self._end = BytesIO(header.text), stream, b"\n"
+        self.ends_within_number = False
         if header.is_vector and header.is_listed:
             self._stream = BytesIO(_COORDINATE.sub(rb"\g<0> 1", stream.read()))
 
     def read(self, size: int = -1) -> bytes:
         """Return up to ``size`` bytes; none at the end."""
-        return self._head.read(size) or self._stream.read(size)
+        text = self._head.read(size) or self._stream.read(size)
+        if not text and not self._end.endswith(b"\n") and size:
+            self.ends_within_number = _WITHOUT_EXPONENT.search(self._end) is not None
+            text = b"\n"
+        self._end = (self._end + text)[-2:]
+        return text
 
 
 class _Appended:
