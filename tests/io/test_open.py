@@ -859,5 +859,5 @@ def test_coordinates_that_are_too_large(tmp_path, wrong):
 def test_positions_that_narrower_integers_would_wrap(tmp_path, indptr):
     arrays = {"data": np.ones(4), "indices": np.array([0, 2, 1, 2], np.int32), "indptr": indptr}
     np.savez(tmp_path / "w.npz", format=np.array(b"csr"), shape=np.array([3, 3]), **arrays)
-    with pytest.raises(FileFormatError, match="indptr does not increase from 0 to 4"):
+    with pytest.raises(FileFormatError, match="indptr does not start at 0 or decreases"):
         weft.open(tmp_path / "w.npz")[...]

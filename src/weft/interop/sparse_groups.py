@@ -220,8 +220,6 @@ class CompressedArrays:
             raise FileFormatError(
                 f"{self.place}: {self.names[0]} goes from {begin} to {end} in a matrix of {self.count} entries"
             )
-        if not (begin <= int(pos.min()) and int(pos.max()) <= end):  # before a narrower dtype could wrap around
-            raise FileFormatError(f"{self.place}: {self.names[0]} does not increase from {begin} to {end}")
         each = self.data.dtype.itemsize + self.indices.dtype.itemsize
         memory.require((end - begin) * each, f"{end - begin} entries of {self.place}")
         crd = np.asarray(self.indices[begin:end])
@@ -235,6 +233,8 @@ class CompressedArrays:
             data=np.asarray(self.data[begin:end]),
         )
         if parts.indptr.dtype != dtype and dtype.kind == "i":
+            if not (begin <= int(pos.min()) and int(pos.max()) <= end):  # a narrower dtype would wrap around
+                raise FileFormatError(f"{self.place}: {self.names[0]} does not start at 0 or decreases")
             parts.indptr = parts.indptr.astype(dtype)
         try:
             found = from_compressed(parts, tuple(shape), self.modes)
