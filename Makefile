@@ -16,7 +16,7 @@ hooks:
 	git config core.hooksPath .ci/hooks
 
 stubs:
-	$(PYTHON) -m tests.typing_stub
+	$(PYTHON) tools/typing_stub.py
 
 layering:
 	$(PYTHON) -m pytest -q -n 0 tests/test_layering.py

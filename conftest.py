@@ -81,7 +81,7 @@ def golden(request: pytest.FixtureRequest) -> Callable[[str, str], None]:
 def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> bool | None:
     if pyfuncitem.get_closest_marker("kernels_together") is None:
         return None
-    return importlib.import_module("tests.grid.batch").run_item(pyfuncitem) or None
+    return importlib.import_module("tests.kernel_batches").run_item(pyfuncitem) or None
 
 
 class Markdown(pytest.File):

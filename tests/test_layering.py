@@ -53,7 +53,7 @@ GENERATED = {"__pycache__", "_build", "build", "dist", "env", "html", "results",
 TOP = {
     ".ci", ".github", ".gitignore", ".pre-commit-config.yaml", "CHANGELOG.md", "CITATION.cff", "CONTRIBUTING.md",
     "LICENSE", "Makefile", "README.md", "RELEASING.md", "SECURITY.md",
-    "asv_benchmarks", "conftest.py", "docs", "hatch_build.py", "pyproject.toml", "src", "tests",
+    "asv_benchmarks", "conftest.py", "docs", "hatch_build.py", "pyproject.toml", "src", "tests", "tools",
 }  # fmt: skip
 MACHINE_PATH = re.compile(r"(?<![\w.~}\])-])/(?:work|home|root|opt|mnt|srv|Users)/\w")
 
@@ -479,7 +479,7 @@ def files(*folders: str) -> Iterator[Path]:
 
 def text_files() -> Iterator[Path]:
     top = [path for path in sorted(ROOT.iterdir()) if path.is_file()]
-    for path in [*top, *files("src", "tests", "docs", "asv_benchmarks", ".ci", ".github")]:
+    for path in [*top, *files("src", "tests", "tools", "docs", "asv_benchmarks", ".ci", ".github")]:
         if path.suffix in TEXT or path.name in TEXT_NAMES:
             yield path
 

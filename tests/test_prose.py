@@ -56,7 +56,7 @@ def pages():
 def known():
     """Return the names that the source, the tests and the benchmarks define, import or pass."""
     found = set()
-    for folder in (SOURCE, ROOT / "tests", ROOT / "asv_benchmarks"):
+    for folder in (SOURCE, ROOT / "tests", ROOT / "tools", ROOT / "asv_benchmarks"):
         for path in set(folder.rglob("*.py")) - {Path(__file__)}:
             found |= {path.stem, path.parent.name}
             for node in ast.walk(ast.parse(path.read_text("utf-8"))):

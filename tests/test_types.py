@@ -15,8 +15,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+import typing_cases
 import typing_stub
-import user_code
 import weft
 from weft import _api
 from weft.formats import catalogue
@@ -24,7 +24,7 @@ from weft.tensor import types as protocols
 from weft.tensor.lazy_methods import LazyMethods
 
 ROOT = Path(__file__).resolve().parents[1]
-CODE = Path(user_code.__file__)
+CODE = Path(typing_cases.__file__)
 
 
 @pytest.mark.parametrize("path", typing_stub.STUBS, ids=lambda path: path.name)
@@ -41,7 +41,7 @@ def test_the_stub_has_the_names_of_weft():
 
 def test_stubs_have_the_signatures_of_what_they_declare():
     pytest.importorskip("mypy")
-    command = [sys.executable, "-m", "tests.typing_stub", "check"]
+    command = [sys.executable, str(ROOT / "tools" / "typing_stub.py"), "check"]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
 
@@ -84,8 +84,8 @@ def test_results_have_these_types(monkeypatch):
         assert typing.Any in real or any(map(value.__class__.__mro__.__contains__, real)) or isinstance(value, *real)
         checked.append(value)
 
-    monkeypatch.setattr(user_code, "assert_type", is_of_type)
-    for name, function in inspect.getmembers(user_code, inspect.isfunction):
+    monkeypatch.setattr(typing_cases, "assert_type", is_of_type)
+    for name, function in inspect.getmembers(typing_cases, inspect.isfunction):
         if name not in ("assert_type", "mistakes"):
             function(*[{"A": A.copy(), "x": x}[each] for each in inspect.signature(function).parameters])
     assert len(checked) > 60

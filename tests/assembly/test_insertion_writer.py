@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from tests.skeletons import assert_follow
+from tests.paper_figures import assert_follow
 
 import weft
 from weft.execution.insertion import InsertionKernel, insertion_kernel

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from tests.beside import FORMATS
+from tests.formats_for_tests import FORMATS
 
 import weft
 from weft.analysis.contributions import contribution_order, entry_order_of, has_one_position_each

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from tests.beside import FORMATS
+from tests.formats_for_tests import FORMATS
 
 import weft
 from weft.assembly.hash_insertion import HashInsertionWriter

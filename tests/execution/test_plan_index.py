@@ -6,7 +6,7 @@ import subprocess
 import sys
 
 import pytest
-from tests.beside import FORMATS
+from tests.formats_for_tests import FORMATS
 from tests.grid.operations import GRIDS
 
 import weft

@@ -47,7 +47,7 @@ def test_random_compositions_are_refused_or_right(part, repeats):
 
 SANITIZED = """
 from compositions import OPERATIONS, outcome
-from tests.grid.batch import together
+from tests.kernel_batches import together
 
 def right(case):
     assert (found := outcome(case[0], case[1], only=case[2])) is None, found

@@ -67,7 +67,8 @@ def test_a_level_that_is_added_as_a_file_is_found(tmp_path):
     package = tmp_path / "src" / "weft"
     shutil.copytree(Path(weft.__file__).parent, package, copy_function=os.symlink)
     (package / "formats" / "levels" / "bitmap.py").write_text(LEVEL)
-    command = [sys.executable, "-c", PROGRAM, str(tmp_path / "B.npz"), str(ROOT / "tests"), str(ROOT)]
+    folders = [str(ROOT / "tests"), str(ROOT / "tools"), str(ROOT)]
+    command = [sys.executable, "-c", PROGRAM, str(tmp_path / "B.npz"), *folders]
     environment = {**os.environ, "PYTHONPATH": str(package.parent)}
     found = subprocess.run(command, env=environment, capture_output=True, text=True, check=False, cwd=tmp_path)
     assert found.returncode == 0, found.stderr

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.beside import drawn, sparse
+from tests.formats_for_tests import drawn, sparse
 
 import weft
 from weft.storage import check

@@ -10,7 +10,7 @@ import inspect
 from collections.abc import Iterator, Sequence
 
 import numpy as np
-from tests.beside import FORMATS
+from tests.formats_for_tests import FORMATS
 
 import weft
 from weft.runtime import loader

@@ -16,6 +16,7 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
+from tests.kernel_batches import each
 from tests.oracle import evaluate_dense
 
 from weft import execution
@@ -23,8 +24,6 @@ from weft.config import config
 from weft.formats import Format, parse_format
 from weft.index_notation import accesses, parse
 from weft.storage import Storage, check, fill_of, tensor_type
-
-from .batch import each
 
 MODES = {n: list(itertools.permutations(range(n))) for n in range(1, 5)}
 EXTENTS = {"i": 5, "j": 6, "k": 4, "l": 3, "m": 2}

@@ -4,13 +4,12 @@ import re
 
 import numpy as np
 import pytest
+from tests.kernel_batches import together
 
 import weft
 from weft.config import config
 from weft.execution.entry_lists import list_entries
 from weft.storage import check
-
-from .batch import together
 
 pytestmark = pytest.mark.kernels_together
 

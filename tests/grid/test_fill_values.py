@@ -5,13 +5,12 @@ import re
 
 import numpy as np
 import pytest
+from tests.kernel_batches import each, together
 from tests.oracle import evaluate_dense
 
 import weft
 from weft.index_notation import parse
 from weft.storage import check
-
-from .batch import each, together
 
 FORMATS = ["ds", "ss", "sd", "ds:1,0", "coo"]
 FILLS = [0, -0.0, 1.0, -2.0, np.inf, -np.inf, np.nan]

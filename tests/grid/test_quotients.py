@@ -8,7 +8,7 @@ import scipy.sparse
 from hypothesis import assume, given
 from hypothesis import strategies as st
 from tests import strategies
-from tests.beside import FORMATS, sparse
+from tests.formats_for_tests import FORMATS, sparse
 from tests.oracle import evaluate_dense
 
 import weft

@@ -7,9 +7,9 @@ operands have that structure only where they hold no padding, since to loops eac
 
 import numpy as np
 import pytest
+from tests.kernel_batches import each
 
 from . import results
-from .batch import each
 
 PIECES = results.listed([case for case in results.chosen() if not results.known_fault(case)])
 

@@ -37,7 +37,7 @@ from functools import partial
 import numpy as np
 
 import weft
-from tests.grid.batch import together
+from tests.kernel_batches import together
 from tests.grid.test_catalogue import A, D, MATRICES, SHAPES, TENSORS, x, z
 
 def evaluated(text, array, format, operands):
@@ -81,9 +81,9 @@ from functools import partial
 import numpy as np
 
 import weft
-from tests.beside import sparse
+from tests.formats_for_tests import sparse
 from tests.formats import test_own_level
-from tests.grid.batch import together
+from tests.kernel_batches import together
 from weft.formats import Banded, Dense, Format, Squeezed
 
 rng = np.random.default_rng(2)

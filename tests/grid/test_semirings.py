@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 from scipy.sparse import csgraph
-from tests.beside import sparse
+from tests.formats_for_tests import sparse
 
 import weft
 from weft.storage import check

@@ -3,7 +3,7 @@
 import re
 
 import pytest
-from tests.skeletons import assert_follow
+from tests.paper_figures import assert_follow
 
 from weft.analysis import merge_lattice
 from weft.config import config

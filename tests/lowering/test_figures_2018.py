@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from tests.skeletons import assert_follow
+from tests.paper_figures import assert_follow
 
 import weft
 from weft.analysis import merge_lattice

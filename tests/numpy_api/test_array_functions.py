@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.beside import FORMATS, SHAPES, drawn, sparse
+from tests.formats_for_tests import FORMATS, SHAPES, drawn, sparse
 
 import weft
 from weft.config import config

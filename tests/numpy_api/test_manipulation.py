@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.beside import FORMATS as EVERY
-from tests.beside import sparse
+from tests.formats_for_tests import FORMATS as EVERY
+from tests.formats_for_tests import sparse
 
 import weft
 from weft.config import config

@@ -9,7 +9,7 @@ import warnings
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from tests.grid.batch import together
+from tests.kernel_batches import together
 
 import weft
 from weft.errors import DTypeError, ShapeError

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.beside import FORMATS, drawn, sparse
+from tests.formats_for_tests import FORMATS, drawn, sparse
 
 import weft
 

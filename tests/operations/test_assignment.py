@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from tests import strategies
-from tests.beside import FORMATS, SHAPES, drawn, sparse
+from tests.formats_for_tests import FORMATS, SHAPES, drawn, sparse
 
 import weft
 from weft.config import config

@@ -5,7 +5,7 @@ from itertools import product
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from tests.grid.batch import together
+from tests.kernel_batches import together
 
 import weft
 from weft.compiler import plan_loops

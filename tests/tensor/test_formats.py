@@ -2,8 +2,8 @@
 
 import numpy as np
 import pytest
-from tests.beside import FORMATS, sparse
-from tests.grid.batch import together
+from tests.formats_for_tests import FORMATS, sparse
+from tests.kernel_batches import together
 
 import weft
 from weft.storage import check

@@ -1,7 +1,7 @@
 """Hostile inputs of every class: what weft makes of each is a tensor that works, or an error of a stated type.
 
-``python tests/hostile.py CLASS FIRST LAST`` tries seeds of a class, each in a child process with little memory and
-time, and prints a line for each that ends otherwise.
+``python tests/hostile_inputs.py CLASS FIRST LAST`` tries seeds of a class, each in a child process with little memory
+and time, and prints a line for each that ends otherwise.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Tensors beside the dense arrays that hold the same elements."""
+"""Formats, shapes and tensors for tests, with the dense arrays that hold the same elements."""
 
 from __future__ import annotations
 

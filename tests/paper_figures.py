@@ -1,4 +1,4 @@
-"""Code beside a figure as it is printed in a paper: what must follow what."""
+"""Generated code against a figure of a paper: its lines in their order."""
 
 from collections.abc import Sequence
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from hostile import CLASSES
+from hostile_inputs import CLASSES
 
 ROOT = Path(__file__).resolve().parents[1]
 SEEDS = 1000 if os.environ.get("HYPOTHESIS_PROFILE") == "thorough" else 64  # of each of the eight classes
@@ -15,6 +15,6 @@ SEEDS = 1000 if os.environ.get("HYPOTHESIS_PROFILE") == "thorough" else 64  # of
 
 @pytest.mark.parametrize("name", CLASSES)
 def test_hostile_inputs(name):
-    run = [sys.executable, str(ROOT / "tests" / "hostile.py"), name, "0", str(SEEDS)]
+    run = [sys.executable, str(ROOT / "tests" / "hostile_inputs.py"), name, "0", str(SEEDS)]
     done = subprocess.run(run, capture_output=True, text=True, env={**os.environ, "WEFT_NUM_THREADS": "1"})
     assert done.returncode == 0, done.stdout + done.stderr[-3000:]
