@@ -10,10 +10,12 @@ from pkgutil import resolve_name
 
 import numpy as np
 import pytest
+from tests.documentation.test_reference import public, resolve
 
 import weft
-from weft.config import SETTINGS
+from weft.config import SETTINGS, Config
 from weft.index_notation.operator_table import OPERATORS
+from weft.tensor.compiled_kernel import CompiledKernel
 
 ROOT = Path(__file__).resolve().parents[1]
 SOURCE = ROOT / "src" / "weft"
@@ -33,6 +35,7 @@ PEERS = (  # packages of which guides write, and their classes
     "scipy.sparse:csr_array", "scipy.sparse.csgraph", "scipy.sparse.linalg", "sklearn", "sparse", "sparse:COO",
     "xarray", "xarray:DataArray",
 )  # fmt: skip
+HEADING = re.compile(r"^(?!Examples)[A-Z][A-Za-z ]+\n-{3,}$", re.MULTILINE)  # examples run, wherever they stand
 SHORT = {"da", "np", "nx", "pd", "sp", "xr"}  # how guides import them
 
 
@@ -42,6 +45,37 @@ def docstrings():
         for node in ast.walk(ast.parse(path.read_text("utf-8"))):
             if isinstance(node, (ast.FunctionDef, ast.ClassDef, ast.Module)) and (text := ast.get_docstring(node)):
                 yield f"{path.relative_to(ROOT)}:{node.body[0].lineno}", text
+
+
+@cache
+def documented():
+    """Return what users import or call, as modules and qualified names: the reference, and its classes' members."""
+    objects = [resolve(name) for name in public()]
+    classes = {*weft.SparseTensor.__mro__, Config, CompiledKernel}
+    classes |= {base for each in objects if isinstance(each, type) for base in each.__mro__}
+    objects += [member for each in classes for member in (each, *vars(each).values())]
+    found = set()
+    for each in objects:
+        function = each.fget if isinstance(each, property) else getattr(each, "__func__", each)
+        function = inspect.unwrap(getattr(function, "func", function))
+        found.add((getattr(function, "__module__", None), getattr(function, "__qualname__", None)))
+    return found
+
+
+def definitions(tree, prefix=""):
+    """Yield each function and class with its qualified name."""
+    for node in ast.iter_child_nodes(tree):
+        if isinstance(node, (ast.FunctionDef, ast.ClassDef)):
+            yield f"{prefix}{node.name}", node
+            yield from definitions(node, f"{prefix}{node.name}." if isinstance(node, ast.ClassDef) else "<locals>.")
+        elif isinstance(node, ast.stmt):
+            yield from definitions(node, prefix)
+
+
+def with_sections(module, text):
+    """Return the names of a module whose docstrings have sections although users do not import them."""
+    named = [(name, ast.get_docstring(node) or "") for name, node in definitions(ast.parse(text))]
+    return [name for name, doc in named if HEADING.search(doc) and (module, name) not in documented()]
 
 
 def pages():
@@ -163,3 +197,19 @@ def test_every_error_is_in_the_index():
     errors = weft.errors.__all__
     assert len(errors) > 15
     assert [name for name in errors if not re.search(rf"\b{name}\b", page)] == []
+
+
+def test_only_the_reference_has_sections():
+    wrong = []
+    for path in sorted(SOURCE.rglob("*.py")):
+        parts = path.relative_to(SOURCE.parent).with_suffix("").parts
+        module = ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+        wrong += [f"{module}.{name}" for name in with_sections(module, path.read_text("utf-8"))]
+    assert not wrong, "say it in a sentence, in a name or beside the field:\n" + "\n".join(wrong)
+
+
+def test_the_finder_of_sections_itself():
+    sections = "Text.\n\nReturns\n-------\nint"
+    assert with_sections("weft.x", f'class C:\n    def f():\n        """{sections}"""') == ["C.f"]
+    assert with_sections("weft.numpy_api.creation", f'def zeros():\n    """{sections}"""') == []
+    assert with_sections("weft.x", 'def f():\n    """Text.\n\nExamples\n--------\n>>> f()"""') == []

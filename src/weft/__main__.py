@@ -29,8 +29,6 @@ from .shipping import warm
 from .tensor.compiled_kernel import CompiledKernel, stage_texts
 from .versions import installation
 
-__all__ = ["main"]
-
 EXAMPLE = 'weft "A(i,j) = B(i,j,k)*c(k)" -f A:ds -f B:sss -f c:d'
 EPILOG = f"""\
 commands:
@@ -58,18 +56,7 @@ class UsageError(Exception):
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run one command.
-
-    Parameters
-    ----------
-    argv : sequence of str, optional
-        The arguments; ``sys.argv[1:]`` by default.
-
-    Returns
-    -------
-    int
-        The exit code: 0 for success, 1 if a result of the demonstration differs from SciPy's, 2 for an error.
-    """
+    """Run one command."""
     argv = list(sys.argv[1:] if argv is None else argv)
     try:
         code = _run(argv)
@@ -235,13 +222,7 @@ def _show_conversion(options: argparse.Namespace) -> int:
 
 
 def _dtype(text: str) -> str:
-    """Return the name of a dtype.
-
-    Raises
-    ------
-    UsageError
-        When there is no such dtype.
-    """
+    """Return the name of a dtype."""
     try:
         return value_dtype(text).name
     except TypeError:  # of NumPy for names that it does not know, and of weft for dtypes that it does not have
@@ -325,18 +306,6 @@ def _chosen(kernel: CompiledKernel | ConversionReport, report: str, wanted: Sequ
 
 def _pairs(texts: Sequence[str], option: str) -> dict[str, str]:
     """Convert ``NAME:VALUE`` arguments to a dictionary.
-
-    Parameters
-    ----------
-    texts : sequence of str
-        The arguments.
-    option : str
-        The option that they belong to, for messages.
-
-    Raises
-    ------
-    UsageError
-        When an argument has another form, or a name occurs twice.
 
     Examples
     --------

@@ -3,8 +3,6 @@
 These are data alone, for the package itself, for the stubs that are made of them, and for tests.
 """
 
-__all__ = ["FUNCTIONS", "METHODS", "PROPERTIES"]
-
 FUNCTIONS = {
     "tensor.einsum": "compile einsum einsum_path evaluate explain",
     "numpy_api.dtypes": """

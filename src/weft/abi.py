@@ -8,11 +8,6 @@ from __future__ import annotations
 
 import hashlib
 
-__all__ = [
-    "ASK", "CHUNKS_PER_THREAD", "FORKED", "INTERRUPTED", "OK", "OUT_OF_MEMORY", "POINTERS", "STRUCT", "VERSION",
-    "digest", "signature", "suffix",
-]  # fmt: skip
-
 VERSION = "5"
 """Version of the interface between Python and generated C. Kernels of another version are not found."""
 
@@ -43,34 +38,17 @@ CHUNKS_PER_THREAD = 16
 
 
 def signature(arity: int) -> str:
-    """Return the C type of a pointer to a kernel, as ``cast`` of cffi takes it.
-
-    Parameters
-    ----------
-    arity : int
-        The number of tensors.
-    """
+    """Return the C type of a pointer to a kernel, as ``cast`` of cffi takes it."""
     return f"int64_t (*)({'weft_tensor *, ' * arity}int64_t *, int64_t)"
 
 
 def digest(text: str) -> str:
-    """Return a hash of a C text and of ``VERSION``.
-
-    Parameters
-    ----------
-    text : str
-        The C text.
-    """
+    """Return a hash of a C text and of ``VERSION``."""
     return hashlib.sha256(f"{VERSION}:{text}".encode()).hexdigest()
 
 
 def suffix(digest: str) -> str:
     """Return the suffix of the names of a kernel's functions in a library of many kernels.
-
-    Parameters
-    ----------
-    digest : str
-        The ``digest`` of the C text of the kernel.
 
     Examples
     --------

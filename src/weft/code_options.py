@@ -7,33 +7,19 @@ from typing import Any
 
 from .records import record
 
-__all__ = ["CodeOptions", "code_options"]
-
 
 @record
 class CodeOptions:
     """Settings that affect code; equal ones are one object, which ``code_options`` returns.
 
     Every cache of plans has them in its keys, so that they can be changed at any time.
-
-    Parameters
-    ----------
-    reassociate : bool
-        True if reductions may be reassociated.
-    vector_functions : bool
-        True if mathematical functions may be computed by functions for SIMD vectors.
-    disabled : frozenset of str
-        Names of the optimisations that are switched off.
-    verify : bool
-        True if the result of every pass of the compiler is checked.
-    build : tuple
-        The settings with which C is compiled: ``cc``, ``cflags``, ``optimization`` and ``sanitize``.
     """
 
-    reassociate: bool = True
-    vector_functions: bool = True
-    disabled: frozenset[str] = frozenset()
-    verify: bool = False
+    reassociate: bool = True  # True if reductions may be reassociated
+    vector_functions: bool = True  # True if mathematical functions may be computed by functions for SIMD vectors
+    disabled: frozenset[str] = frozenset()  # names of the optimisations that are switched off
+    verify: bool = False  # True if the result of every pass of the compiler is checked
+    # The settings with which C is compiled: ``cc``, ``cflags``, ``optimization`` and ``sanitize``.
     build: tuple[str | None, str, int, bool] = (None, "", 3, False)
 
     # Equal options are one object, so that a key with them is hashed and compared as fast as one without.
@@ -41,13 +27,7 @@ class CodeOptions:
     __hash__ = object.__hash__
 
     def enabled(self, name: str) -> bool:
-        """Return whether an optimisation is switched on.
-
-        Parameters
-        ----------
-        name : str
-            The name of the optimisation.
-        """
+        """Return whether an optimisation is switched on."""
         return name not in self.disabled
 
     @property
@@ -62,12 +42,6 @@ def _only(*values: Any) -> CodeOptions:
 
 
 def code_options(**settings: Any) -> CodeOptions:
-    """Return the options with some settings, and the defaults of the others.
-
-    Parameters
-    ----------
-    **settings
-        Fields of ``CodeOptions``.
-    """
+    """Return the options with some settings, and the defaults of the others."""
     default = CodeOptions()
     return _only(*(settings.pop(name, getattr(default, name)) for name in CodeOptions.__match_args__))

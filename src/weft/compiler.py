@@ -59,52 +59,22 @@ from .scheduling.user_schedule import LoopNest
 from .tracing import Trace
 from .variant import DEFAULT, Variant
 
-__all__ = [
-    "Lowered",
-    "generate",
-    "lower",
-    "plan_loops",
-    "plan_on_structure",
-    "schedule_entry_loops",
-    "tile_entry_loops",
-    "types_text",
-]
-
 _PLAIN = re.compile(r"[a-z]+$")
 _TAKEN = ("q", "chunk", "chunks", "counts", "threads")
 
 
 @record
 class Lowered:
-    """An assignment on its way to C.
-
-    Parameters
-    ----------
-    assignment : Assignment
-        With explicit sums.
-    schedule : Schedule
-        How it is computed.
-    operands : tuple of str
-        The kernel's operands in order, converted ones under their new names.
-    skip_fill : bool
-        Entries equal to the fill value are not stored.
-    types : mapping
-        The types it was planned for.
-    user_schedule : callable, optional
-        The user's changes of the automatic schedule.
-    variant : Variant
-        What else it was planned for.
-    structure : Access, optional
-        The operand whose index arrays the result shares; the result has arrays of its own by default.
-    """
+    """An assignment on its way to C."""
 
     assignment: Assignment
-    schedule: Schedule
-    operands: tuple[str, ...]
-    skip_fill: bool = False
-    types: Mapping[str, TensorType] = field(default_factory=dict)
-    user_schedule: Callable[[LoopNest], LoopNest] | None = None
-    variant: Variant = DEFAULT
+    schedule: Schedule  # How it is computed
+    operands: tuple[str, ...]  # the kernel's operands in order, converted ones under their new names
+    skip_fill: bool = False  # Entries equal to the fill value are not stored
+    types: Mapping[str, TensorType] = field(default_factory=dict)  # the types it was planned for
+    user_schedule: Callable[[LoopNest], LoopNest] | None = None  # the user's changes of the automatic schedule
+    variant: Variant = DEFAULT  # what else it was planned for
+    # The operand whose index arrays the result shares; the result has arrays of its own by default.
     structure: Access | None = None
 
     def with_accumulator(self, how: OneOf["hash", "dense"]) -> Lowered:
@@ -424,21 +394,7 @@ def plan_loops(
     skip_fill: bool = False,
     user_schedule: Callable[[LoopNest], LoopNest] | None = None,
 ) -> Lowered:
-    """Decide in which loops an assignment is computed (see the list of passes in ``_planned``).
-
-    Parameters
-    ----------
-    assignment : Assignment
-        As parsed.
-    types : mapping
-        The type of every tensor, the result's included.
-    variant : Variant
-        What else it is planned for.
-    skip_fill : bool
-        Do not store entries equal to the fill value.
-    user_schedule : callable, optional
-        Changes the automatic schedule.
-    """
+    """Decide in which loops an assignment is computed (see the list of passes in ``_planned``)."""
     explicit, planned = _planned(assignment, types, variant, user_schedule, _usual_trace(variant.options))
     read = _read(planned)
     known = dict.fromkeys([*types, *(c.name for c in planned.conversions)])
@@ -449,24 +405,7 @@ def plan_loops(
 def plan_on_structure(
     assignment: Assignment, types: Mapping[str, TensorType], lead: Access, variant: Variant = DEFAULT
 ) -> Lowered | None:
-    """Return loops that compute the values of a result which shares the index arrays of an operand.
-
-    Parameters
-    ----------
-    assignment : Assignment
-        The assignment with explicit sums. The result has entries where the operand has them.
-    types : mapping
-        The type of every tensor, the result's included.
-    lead : Access
-        The operand.
-    variant : Variant
-        What else it is planned for.
-
-    Returns
-    -------
-    Lowered or None
-        None if no loops over the operand, as it is stored, reach every other operand.
-    """
+    """Return loops that compute the values of a result which shares the index arrays of an operand."""
     name = assignment.target.tensor
     try:
         planned = _over_entries(assignment, types, variant, _usual_trace(variant.options))
@@ -541,17 +480,7 @@ def _inserter(lowerer: Lowerer) -> InsertionWriter:
 
 
 def lower(lowerer: Lowerer, operands: Sequence[str], trace: Trace | None = None) -> Function:
-    """Return the function that a lowerer makes of its loops, as simplified IR.
-
-    Parameters
-    ----------
-    lowerer : Lowerer
-        The lowerer, which has the loops.
-    operands : sequence of str
-        Names of the tensors that the function reads, in the order of its parameters.
-    trace : Trace, optional
-        Calls the passes; else they are called as the lowerer's options say.
-    """
+    """Return the function that a lowerer makes of its loops, as simplified IR."""
     trace = trace or _usual_trace(lowerer.options)
     return trace("simplify", simplify, trace("lowering", lowerer.lower, operands))
 
@@ -563,19 +492,7 @@ def generate(
     shared: bool = False,
     trace: Trace | None = None,
 ) -> CText:
-    """Run the back half: return the C text of functions whose IR is simplified.
-
-    Parameters
-    ----------
-    functions : sequence of Function
-        The IR of each function.
-    options : CodeOptions
-        The settings that affect code.
-    shared : bool
-        True for pointers in place of the support functions that take long to compile; else the text stands alone.
-    trace : Trace, optional
-        Calls the passes; else they are called as ``options`` say.
-    """
+    """Run the back half: return the C text of functions whose IR is simplified."""
     trace = trace or _usual_trace(options)
     return print_module([_optimized(function, options, trace) for function in functions], shared=shared)
 

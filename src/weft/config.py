@@ -191,39 +191,18 @@ _BYTES = _integer(0, 1 << 62)
 
 @record
 class Setting:
-    """A setting, with its checker, its default and its environment variables.
+    """A setting, with its checker, its default and its environment variables."""
 
-    Parameters
-    ----------
-    name : str
-        The attribute of :class:`Config`.
-    check : callable
-        A function that returns the value to store, or raises ``ValueError`` or ``TypeError``. Its argument is a value
-        or the text of an environment variable.
-    default : callable
-        A function that returns the value if no variable is set.
-    variables : tuple of (str, callable or None)
-        Environment variables by precedence, each with a function that reads its text, or None for ``check``.
-    """
-
-    name: str
+    name: str  # the attribute of :class:`Config`
+    # A function that returns the value to store, or raises ``ValueError`` or ``TypeError``. Its argument is a value or
+    # the text of an environment variable.
     check: Callable[[Any], Any]
-    default: Callable[[], Any]
+    default: Callable[[], Any]  # a function that returns the value if no variable is set
+    # Environment variables by precedence, each with a function that reads its text, or None for ``check``.
     variables: tuple[tuple[str, Callable[[Any], Any] | None], ...]
 
     def read(self, environ: Mapping[str, str]) -> Any:
-        """Return the value of the setting in an environment.
-
-        Parameters
-        ----------
-        environ : mapping
-            The environment variables.
-
-        Warns
-        -----
-        RuntimeWarning
-            When one of weft's variables has an invalid value, which is ignored.
-        """
+        """Return the value of the setting in an environment."""
         for variable, reader in self.variables:
             text = environ.get(variable)
             if not text or text.isspace():

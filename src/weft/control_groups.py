@@ -5,19 +5,11 @@ from __future__ import annotations
 import contextlib
 import os
 
-__all__ = ["control_groups"]
-
 _ROOT, _OWN = "/sys/fs/cgroup", "/proc/self/cgroup"
 
 
 def control_groups(controller: str) -> list[tuple[int, str]]:
-    """Return the version (1 or 2) and the folder of each group of this process, and of each group around it.
-
-    Parameters
-    ----------
-    controller : str
-        What the groups limit: ``"cpu"`` or ``"memory"``.
-    """
+    """Return the version (1 or 2) and the folder of each group of this process, and of each group around it."""
     found = []
     with contextlib.suppress(OSError, ValueError), open(_OWN) as file:
         for line in file:

@@ -20,8 +20,6 @@ from .codegen import print_module
 from .records import record
 from .runtime.shipped import DIRECTORY
 
-__all__ = ["Step", "load_matrix", "loops", "main", "steps"]
-
 NAME = "cryg2500"
 RANK = 16
 SAMPLED = "E(i,j) = A(i,j)*U(i,k)*V(j,k)"
@@ -72,13 +70,7 @@ def steps(s: sp.csr_array) -> list[Step]:
 
 
 def main(*, c: bool = False) -> int:
-    """Run every step, and print its times and the loops of the last one; return 1 if a result differs from SciPy's.
-
-    Parameters
-    ----------
-    c : bool
-        True to print all C of the last step in place of its loops.
-    """
+    """Run every step, and print its times and the loops of the last one; return 1 if a result differs from SciPy's."""
     begin = time.perf_counter()
     s = load_matrix()
     print(
@@ -146,15 +138,7 @@ def loops(kernel: Any) -> str:
 
 
 def median_times(*programs: Callable[[], Any], rounds: int = 15) -> list[float]:
-    """Return the median seconds of a call of each program.
-
-    Parameters
-    ----------
-    *programs : callable
-        The programs, which are called in turns.
-    rounds : int, optional
-        The number of calls of each program.
-    """
+    """Return the median seconds of a call of each program."""
     found: list[list[float]] = [[] for _ in programs]
     for _ in range(rounds):
         for program, seconds in zip(programs, found, strict=True):
@@ -165,15 +149,7 @@ def median_times(*programs: Callable[[], Any], rounds: int = 15) -> list[float]:
 
 
 def agree(result: Any, expected: Any) -> bool:
-    """Return whether two results are equal up to rounding, relative to the largest value.
-
-    Parameters
-    ----------
-    result : SparseTensor or ndarray
-        The result of weft.
-    expected : scipy.sparse array or ndarray
-        The result of SciPy.
-    """
+    """Return whether two results are equal up to rounding, relative to the largest value."""
     if isinstance(result, weft.SparseTensor):
         result = result.to_scipy_sparse()
     difference = abs(result - expected).max()

@@ -5,8 +5,6 @@ from __future__ import annotations
 from importlib import import_module
 from typing import Any
 
-__all__ = ["Door"]
-
 
 class Door:
     """A module of weft in a place that needs it only sometimes: it is imported when one of its names is first read."""

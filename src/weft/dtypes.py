@@ -11,11 +11,6 @@ from numpy.typing import DTypeLike
 
 from .errors import DTypeError
 
-__all__ = [
-    "INDEX_DTYPES", "INT32_MAX", "INT64_MAX", "VALUE_DTYPES", "adds_alike", "as_values", "checked_index_dtype",
-    "index_dtype", "name_of", "same_scalar", "shifted", "value_dtype",
-]  # fmt: skip
-
 VALUE_DTYPES: tuple[str, ...] = (
     "bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64",
     "float32", "float64", "complex64", "complex128",
@@ -28,18 +23,7 @@ _KNOWN = {np.dtype(name): np.dtype(name) for name in VALUE_DTYPES}
 
 
 def value_dtype(dtype: DTypeLike) -> np.dtype[Any]:
-    """Return a dtype of values in native byte order.
-
-    Parameters
-    ----------
-    dtype : dtype
-        The dtype, in any byte order.
-
-    Raises
-    ------
-    DTypeError
-        For dtypes without a C type in weft: object, strings, datetimes, float16, longdouble and structured dtypes.
-    """
+    """Return a dtype of values in native byte order."""
     found = _KNOWN.get(np.dtype(dtype).newbyteorder("="))
     if found is None:
         raise DTypeError(f"weft has no values of dtype {np.dtype(dtype)}; convert to one of {', '.join(VALUE_DTYPES)}")
@@ -52,11 +36,6 @@ def adds_alike(dtype: np.dtype[Any], other: np.dtype[Any]) -> bool:
 
     A sum of integers wraps around in its dtype, and in any other dtype that has no more bits. A sum of booleans is true
     if any is true. A sum of floating-point numbers may be infinite in a narrower dtype.
-
-    Parameters
-    ----------
-    dtype, other : numpy.dtype
-        The dtype of the terms, and the dtype to convert to.
 
     Examples
     --------
@@ -78,15 +57,6 @@ def index_dtype(largest: int) -> np.dtype[Any]:
 def shifted(coords: np.ndarray[Any, Any], by: int, size: int) -> np.ndarray[Any, Any]:
     """Add a number to coordinates, which results in coordinates of an axis of another size.
 
-    Parameters
-    ----------
-    coords : ndarray
-        The coordinates.
-    by : int
-        The number to add.
-    size : int
-        The size of the axis of the results. The results are int64 if it does not fit int32.
-
     Examples
     --------
     >>> shifted(np.array([1, 2], np.int32), 2**31 - 2, 2**31 + 5)
@@ -97,18 +67,7 @@ def shifted(coords: np.ndarray[Any, Any], by: int, size: int) -> np.ndarray[Any,
 
 
 def checked_index_dtype(dtype: DTypeLike) -> np.dtype[Any]:
-    """Return an index dtype that a user asks for.
-
-    Parameters
-    ----------
-    dtype : dtype
-        The dtype.
-
-    Raises
-    ------
-    DTypeError
-        When there is no such index dtype.
-    """
+    """Return an index dtype that a user asks for."""
     found = np.dtype(dtype)
     if found not in (_INT32, _INT64):
         raise DTypeError(f"index dtypes are {' and '.join(INDEX_DTYPES)}, not {found}")
@@ -117,18 +76,6 @@ def checked_index_dtype(dtype: DTypeLike) -> np.dtype[Any]:
 
 def as_values(obj: Any, dtype: np.dtype[Any]) -> np.ndarray[Any, Any]:
     """Convert values to an array of a dtype, by the rules of assignments in NumPy.
-
-    Parameters
-    ----------
-    obj : array_like
-        The values. Arrays are converted by any rule. Python numbers must fit the dtype.
-    dtype : numpy.dtype
-        The dtype.
-
-    Raises
-    ------
-    OverflowError, ValueError, TypeError
-        For a number that the dtype cannot hold: 300 or infinity for int8, NaN for integers, 1j for reals.
 
     Examples
     --------

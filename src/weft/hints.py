@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-__all__ = ["FUNCTION_NAMES", "TENSOR_NAMES", "did_you_mean", "nearest"]
-
 TENSOR_NAMES = {
     "scipy": "to_scipy", "toscipy": "to_scipy", "to_scipy_csr": "to_scipy", "numpy": "to_numpy",
     "to_dense": "todense", "densify": "todense", "to_csr": "tocsr", "to_csc": "tocsc",
@@ -29,15 +27,6 @@ FUNCTION_NAMES = {
 
 def nearest(name: str, known: Iterable[str], others: Mapping[str, str] | None = None) -> str | None:
     """Return the existing name that a user probably meant by a name that does not exist, or None.
-
-    Parameters
-    ----------
-    name : str
-        The name that the user wrote.
-    known : iterable of str
-        The names that exist.
-    others : mapping, optional
-        Names in weft by the names of the same things in other packages.
 
     Examples
     --------
@@ -64,13 +53,6 @@ def nearest(name: str, known: Iterable[str], others: Mapping[str, str] | None = 
 
 def did_you_mean(name: str, known: Iterable[str], others: Mapping[str, str] | None = None) -> str:
     """Return the end of a message that suggests the nearest name, or what to write; an empty string if there is none.
-
-    Parameters
-    ----------
-    name, known
-        The arguments of :func:`nearest`.
-    others : mapping, optional
-        By names in other packages, the names of the same things in weft, or what to write instead.
 
     Examples
     --------

@@ -8,25 +8,14 @@ from __future__ import annotations
 
 from .records import record
 
-__all__ = ["NAMES", "OPTIMIZATIONS", "Optimization"]
-
 
 @record
 class Optimization:
-    """Optimisation that can be switched off.
+    """Optimisation that can be switched off."""
 
-    Parameters
-    ----------
-    name : str
-        Its name, as ``config.disable`` takes it.
-    summary : str
-        The change that it makes, in one sentence.
-    cases : tuple of str
-        Names of the benchmark cases in which it is expected to pay (``asv_benchmarks/ablation.py``).
-    """
-
-    name: str
-    summary: str
+    name: str  # Its name, as ``config.disable`` takes it
+    summary: str  # the change that it makes, in one sentence
+    # Names of the benchmark cases in which it is expected to pay (``asv_benchmarks/ablation.py``).
     cases: tuple[str, ...]
 
 

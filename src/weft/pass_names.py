@@ -3,8 +3,6 @@
 A pass is one line of ``weft.compiler``. A stage is a view of what several passes made, such as the merge lattices.
 """
 
-__all__ = ["NAMES", "PASSES", "STAGES", "VERIFY"]
-
 PASSES = (
     "explicit sums", "merged reductions", "independent sums", "format views", "cheapest schedule", "tiling",
     "parallel loop", "user schedule", "result placement", "entry tiles", "lowering", "simplify", "reciprocals",

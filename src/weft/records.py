@@ -19,9 +19,7 @@ from types import CodeType, FunctionType
 from typing import TYPE_CHECKING, Any, Generic, TypeVar, dataclass_transform, overload
 
 if TYPE_CHECKING:
-    from dataclasses import replace
-
-__all__ = ["cached", "fields_getter", "keeps_hash", "record", "replace"]
+    from dataclasses import replace as replace
 
 _T = TypeVar("_T")
 
@@ -136,11 +134,6 @@ def fields_getter(names: Sequence[str]) -> Callable[[Any], tuple[Any, ...]]:
     """Return a function that reads some fields of an object as a tuple.
 
     Even one field is read as a tuple, since identical objects in tuples are equal, including NaN.
-
-    Parameters
-    ----------
-    names : sequence of str
-        The fields.
     """
     match names:
         case []:

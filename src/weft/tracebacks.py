@@ -15,8 +15,6 @@ from typing import Any, TypeVar
 from .config import config
 from .errors import LoweringError, WeftError
 
-__all__ = ["end_at_caller", "ends_at_caller"]
-
 _Function = TypeVar("_Function", bound=Callable[..., Any])
 
 

@@ -18,21 +18,12 @@ from .ir.verify import problems
 from .scheduling.format_views import FormatView
 from .scheduling.schedule import Schedule
 
-__all__ = ["Trace"]
-
 P = ParamSpec("P")
 T = TypeVar("T")
 
 
 class Trace:
     """A way to call passes: ``trace(name, function, *args)`` returns ``function(*args)``.
-
-    Parameters
-    ----------
-    keep : bool
-        Keep every result by the name of its pass. A pass that is called for several functions has several results.
-    verify : bool
-        Raise ``LoweringError``, which names the pass, if a result is not well-formed.
 
     Examples
     --------

@@ -7,47 +7,28 @@ from typing import Literal as OneOf
 from .code_options import CodeOptions, code_options
 from .records import record
 
-__all__ = ["DEFAULT", "Variant"]
-
 
 @record
 class Variant:
     """Assumptions about the assignment, its data and the machine, for which a schedule is chosen.
 
     A plan starts with the defaults. The plan makes another variant with properties that its operands turn out to have.
-
-    Parameters
-    ----------
-    conversion : bool
-        True if the assignment is a conversion, which must not need another one.
-    accumulator : {'list', 'hash', 'dense'}
-        Workspaces that collect coordinates. Hash tables are used if dimensions are too large for an array. Arrays
-        without a list are used if most coordinates of the whole result will have an entry.
-    tile : bool
-        True to cut loops into tiles if that pays; loops that are scheduled by hand stay whole.
-    no_dense_levels : bool
-        True if dimensions are too large for dense levels. Tensors that are stored plainly or converted then have none.
-    no_dense_result : bool
-        True if an axis of the result is too long for an array.
-    hash_lookup : bool
-        True if vectors have so many entries that none is iterated for each row of another operand.
-    parallel_loops : bool
-        True if threads are to share the loops.
-    same_structure : bool
-        True if operands of the result's format, with its indices, all have equal index arrays.
-    options : CodeOptions
-        The settings that affect code.
     """
 
-    conversion: bool = False
+    conversion: bool = False  # True if the assignment is a conversion, which must not need another one
+    # Workspaces that collect coordinates. Hash tables are used if dimensions are too large for an array. Arrays without
+    # a list are used if most coordinates of the whole result will have an entry.
     accumulator: OneOf["list", "hash", "dense"] = "list"
-    tile: bool = True
+    tile: bool = True  # True to cut loops into tiles if that pays; loops that are scheduled by hand stay whole
+    # True if dimensions are too large for dense levels. Tensors that are stored plainly or converted then have none.
     no_dense_levels: bool = False
-    no_dense_result: bool = False
+    no_dense_result: bool = False  # True if an axis of the result is too long for an array
+    # True if vectors have so many entries that none is iterated for each row of another operand.
     hash_lookup: bool = False
-    parallel_loops: bool = False
+    parallel_loops: bool = False  # True if threads are to share the loops
+    # True if operands of the result's format, with its indices, all have equal index arrays.
     same_structure: bool = False
-    options: CodeOptions = code_options()
+    options: CodeOptions = code_options()  # the settings that affect code
 
     @property
     def tiles(self) -> bool:

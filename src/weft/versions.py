@@ -11,8 +11,6 @@ from .errors import CompilerError
 from .runtime import cache, shipped, toolchain
 from .runtime.loader import one_thread
 
-__all__ = ["installation", "show_versions"]
-
 _PACKAGES = (
     "weft",
     "numpy",

@@ -19,38 +19,20 @@ from ..remapping.nodes import Axis, Binary, Counter, IndexExpr, axes_of, counter
 from .derived_variables import level_variables
 from .implicit_values import without_conversions
 
-__all__ = [
-    "UNSORTED", "EntryOrder", "contribution_order", "contribution_path", "copied_access", "entry_order_of",
-    "has_one_position_each", "keeps_duplicates", "levels_to_gather", "order_within", "takes_values",
-]  # fmt: skip
-
 
 @record
 class EntryOrder:
-    """Order in which values are contributed to a result.
+    """Order in which values are contributed to a result."""
 
-    Parameters
-    ----------
-    by : tuple of IndexExpr
-        The sort keys over the axes of the result, most significant first. Empty if values are not sorted.
-    once : bool
-        True if no two values are equal in all sort keys.
-    consecutive : tuple of int
-        The axes of the outermost loops, as long as each loop visits no coordinate twice.
-    follows : bool
-        True if the values are those of the positions of the source's last level, counted from 0 in this order.
-    curved : bool
-        True if the values are sorted by the space-filling curves of the levels over the sort keys.
-    distinct : bool
-        True if no two values have the same coordinates; otherwise they are reduced where they meet.
-    """
-
+    # The sort keys over the axes of the result, most significant first. Empty if values are not sorted.
     by: tuple[IndexExpr, ...] = ()
-    once: bool = False
+    once: bool = False  # True if no two values are equal in all sort keys
+    # The axes of the outermost loops, as long as each loop visits no coordinate twice.
     consecutive: tuple[int, ...] = ()
+    # True if the values are those of the positions of the source's last level, counted from 0 in this order.
     follows: bool = False
-    curved: bool = False
-    distinct: bool = True
+    curved: bool = False  # True if the values are sorted by the space-filling curves of the levels over the sort keys
+    distinct: bool = True  # True if no two values have the same coordinates; otherwise they are reduced where they meet
 
     @property
     def order(self) -> tuple[IndexExpr, ...]:
@@ -66,15 +48,7 @@ UNSORTED = EntryOrder()
 
 
 def entry_order_of(source: Format, loops: Sequence[str]) -> EntryOrder:
-    """Return the order in which loops over the levels of a tensor visit its entries.
-
-    Parameters
-    ----------
-    source : Format
-        The format of the tensor.
-    loops : sequence of str
-        The variables of the loops from the outside in, where the axes of the tensor are ``i0, i1, ...``.
-    """
+    """Return the order in which loops over the levels of a tensor visit its entries."""
     variables = level_variables(Access("A", tuple(f"i{axis}" for axis in range(source.order))), source)
     levels = dict(zip(variables, zip(source.walked_levels, source.remapping.coordinates, strict=True), strict=True))
     entries = all(
@@ -106,15 +80,6 @@ def contribution_order(program: Program, target: Access, types: Mapping[str, Ten
 
     A loop may visit a coordinate again for each duplicate of it that a level stores. Values that are not reduced where
     they meet come once for all duplicates of an entry.
-
-    Parameters
-    ----------
-    program : Program
-        The loops.
-    target : Access
-        The result.
-    types : mapping
-        Types of all tensors.
     """
     loops, last = contribution_path(program.stmt, target)
     read = [a for s in assignments(program.stmt) for a in accesses(s.value) if a.tensor in types]
@@ -174,13 +139,6 @@ def contribution_path(stmt: Stmt, target: Access) -> tuple[tuple[Forall, ...], S
     """Return the loops around the assignment to the result, outermost first, and what is inside all of them.
 
     Inside is that assignment, or a sequence of statements if the result gets several terms one after the other.
-
-    Parameters
-    ----------
-    stmt : Stmt
-        The statement.
-    target : Access
-        The result.
     """
     loops: list[Forall] = []
     while not isinstance(stmt, Assign):
@@ -196,15 +154,7 @@ def contribution_path(stmt: Stmt, target: Access) -> tuple[tuple[Forall, ...], S
 
 
 def copied_access(program: Program, target: Access) -> Access | None:
-    """Return the access that a program copies entry by entry to the result; None if it computes anything.
-
-    Parameters
-    ----------
-    program : Program
-        The loops.
-    target : Access
-        The result.
-    """
+    """Return the access that a program copies entry by entry to the result; None if it computes anything."""
     stmt = program.stmt
     while isinstance(stmt, Forall):
         stmt = stmt.body
@@ -216,13 +166,7 @@ def copied_access(program: Program, target: Access) -> Access | None:
 
 @lru_cache(maxsize=1024)
 def takes_values(format: Format) -> bool:
-    """Return whether each level can find or take a position for a value.
-
-    Parameters
-    ----------
-    format : Format
-        The format of the result.
-    """
+    """Return whether each level can find or take a position for a value."""
     if format.is_curved or format.conditions or not format.levels:
         return False
     return all(level.capability(Insertion) is not None for level in format.levels)
@@ -234,18 +178,6 @@ def levels_to_gather(format: Format, repeated: bool) -> int | None:
 
     Values can then be reduced at their positions. A level that yields positions finds those of one parent again while
     values of that parent come. A level that counts values beforehand must not be misled by those that come again.
-
-    Parameters
-    ----------
-    format : Format
-        The format of the result.
-    repeated : bool
-        True if a coordinate may come up many times, so that levels must not count values.
-
-    Returns
-    -------
-    int or None
-        The number of levels, 0 if values may come in any order; None if equal coordinates get several positions.
 
     Examples
     --------
@@ -276,25 +208,12 @@ def levels_to_gather(format: Format, repeated: bool) -> int | None:
 
 
 def has_one_position_each(format: Format, repeated: bool) -> bool:
-    """Return whether equal coordinates find one position, whatever the order in which they come.
-
-    Parameters
-    ----------
-    format : Format
-        The format of the result.
-    repeated : bool
-        True if a coordinate may come up many times.
-    """
+    """Return whether equal coordinates find one position, whatever the order in which they come."""
     return levels_to_gather(format, repeated) == 0
 
 
 def keeps_duplicates(format: Format) -> bool:
     """Return whether entries with equal coordinates get a position each.
-
-    Parameters
-    ----------
-    format : Format
-        The format of the result.
 
     Examples
     --------
@@ -308,13 +227,6 @@ def keeps_duplicates(format: Format) -> bool:
 
 def order_within(by: Sequence[IndexExpr], fixed: frozenset[int]) -> tuple[int, ...]:
     """Return the axes by which entries are ordered that have the same coordinates along the ``fixed`` axes.
-
-    Parameters
-    ----------
-    by : sequence of IndexExpr
-        The sort keys of all entries, most significant first.
-    fixed : frozenset of int
-        The axes along which the entries have the same coordinates.
 
     Examples
     --------

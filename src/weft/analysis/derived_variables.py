@@ -20,18 +20,6 @@ from ..remapping.images import is_natural
 from ..remapping.inverse import linear, significance
 from ..remapping.nodes import Axis, Binary, Constant, IndexExpr, axes_of, to_text
 
-__all__ = [
-    "DerivedVariable",
-    "derived_variables",
-    "leaves_tensor",
-    "level_variables",
-    "passes_edge",
-    "radix_components",
-    "single_coordinate_levels",
-    "size_of",
-    "spelling",
-]  # fmt: skip
-
 
 @lru_cache(maxsize=4096)
 def level_variables(access: Access, format: Format) -> tuple[str, ...]:
@@ -40,17 +28,6 @@ def level_variables(access: Access, format: Format) -> tuple[str, ...]:
     A level that stores an axis has the variable of that axis. Any other level has a variable of its own, named by the
     expression that the remapping makes of the axes' variables (``i/2``). Levels of two tensors with the same expression
     therefore share a variable. The variable of a counter (``#i``) is never shared: its name includes the access.
-
-    Parameters
-    ----------
-    access : Access
-        Tensor and index variables.
-    format : Format
-        Format of the tensor.
-
-    Returns
-    -------
-    tuple of str
     """
     if not format.is_structured:
         return tuple([access.indices[axis] for axis in format.mode_order])
@@ -61,32 +38,16 @@ def level_variables(access: Access, format: Format) -> tuple[str, ...]:
 
 @record
 class DerivedVariable:
-    """A variable ``var`` that follows from the variables ``of``.
-
-    Parameters
-    ----------
-    var : str
-        The variable.
-    value : IndexExpr
-        Its value; ``Axis(n)`` is the variable ``of[n]``.
-    of : tuple of str
-        The variables from which it follows.
-    axes : tuple of str
-        The variables of the tensor's axes, whose sizes the value may need.
-    inside : bool
-        True if the value is certain to be a coordinate of the tensor; a block may reach beyond its edge.
-    natural : bool
-        True if the value is certain not to be negative; a block of ``(i+1)/2`` may begin below 0.
-    sizes : tuple of (int or None)
-        Number of values of each of the variables ``of``, if the remapping determines it, as it does inside a block.
-    """
+    """A variable ``var`` that follows from the variables ``of``."""
 
     var: str
-    value: IndexExpr
-    of: tuple[str, ...]
-    axes: tuple[str, ...]
+    value: IndexExpr  # Its value; ``Axis(n)`` is the variable ``of[n]``
+    of: tuple[str, ...]  # the variables from which it follows
+    axes: tuple[str, ...]  # the variables of the tensor's axes, whose sizes the value may need
+    # True if the value is certain to be a coordinate of the tensor; a block may reach beyond its edge.
     inside: bool = True
-    natural: bool = True
+    natural: bool = True  # True if the value is certain not to be negative; a block of ``(i+1)/2`` may begin below 0
+    # Number of values of each of the variables ``of``, if the remapping determines it, as it does inside a block.
     sizes: tuple[int | None, ...] = ()
 
     @property
@@ -95,19 +56,7 @@ class DerivedVariable:
 
 
 def derived_variables(accesses: Iterable[Access], types: Mapping[str, TensorType]) -> tuple[DerivedVariable, ...]:
-    """Return how variables follow from each other by the remappings of structured operands.
-
-    Parameters
-    ----------
-    accesses : iterable of Access
-        Accesses; only those of structured tensors contribute.
-    types : mapping
-        Types of the tensors.
-
-    Returns
-    -------
-    tuple of DerivedVariable
-    """
+    """Return how variables follow from each other by the remappings of structured operands."""
     found: dict[DerivedVariable, None] = {}
     for access in accesses:
         format = types[access.tensor].format
@@ -117,19 +66,7 @@ def derived_variables(accesses: Iterable[Access], types: Mapping[str, TensorType
 
 
 def passes_edge(value: IndexExpr, format: Format) -> bool:
-    """Return whether the levels can give an axis a coordinate beyond the edge of the tensor.
-
-    Parameters
-    ----------
-    value : IndexExpr
-        Coordinate of the axis; ``Axis(k)`` is the coordinate of level ``k``.
-    format : Format
-        The levels.
-
-    Returns
-    -------
-    bool
-    """
+    """Return whether the levels can give an axis a coordinate beyond the edge of the tensor."""
     made_of = sorted(axes_of(value))
     # A bounded level leaves out exactly the coordinates for which the axis lies outside.
     counted = format.levels[made_of[-1]].capability(ValueIteration)
@@ -141,17 +78,6 @@ def leaves_tensor(format: Format, k: int) -> bool:
     """Return whether the coordinate of an axis that level ``k`` computes may lie beyond the edge of the tensor.
 
     An example is ``i`` in ``(j-i, j, i)``, unless the level over ``j`` is bounded by the level above it.
-
-    Parameters
-    ----------
-    format : Format
-        The levels.
-    k : int
-        Number of the level, from 0.
-
-    Returns
-    -------
-    bool
     """
     value = level_bounds.computed(format.remapping, k)
     if value is None or not isinstance(format.remapping.coordinates[k], Axis):
@@ -181,18 +107,6 @@ def single_coordinate_levels(
     """Return the levels that store nothing and have one coordinate, which follows from the levels above.
 
     Such a level needs no loop.
-
-    Parameters
-    ----------
-    accesses : iterable of Access
-        Accesses whose levels are looked at; only structured formats have such levels.
-    types : mapping
-        Types of the tensors.
-
-    Returns
-    -------
-    tuple of DerivedVariable
-        The variables of these levels.
     """
     found: dict[DerivedVariable, None] = {}
     for access in accesses:
@@ -209,19 +123,6 @@ def size_of(variable: str, accesses: Iterable[Access], types: Mapping[str, Tenso
     """Return the number of values of a level's variable; None unless the remapping alone determines it.
 
     The remapping determines it inside a block, as for ``i%2``.
-
-    Parameters
-    ----------
-    variable : str
-        The variable.
-    accesses : iterable of Access
-        Accesses among whose levels the variable is searched.
-    types : mapping
-        Types of the tensors.
-
-    Returns
-    -------
-    int or None
     """
     for access in accesses:
         format = types[access.tensor].format
@@ -236,18 +137,6 @@ def radix_components(variable: str, derived: Sequence[DerivedVariable]) -> tuple
 
     These are the digits of a derived variable, or the variable alone if it is not derived. For example, ``i`` follows
     from ``i/2`` and ``i%2``, and loops over these in this order visit ``i`` in order.
-
-    Parameters
-    ----------
-    variable : str
-        The variable.
-    derived : sequence of DerivedVariable
-        Known derivations.
-
-    Returns
-    -------
-    tuple of str
-        Empty if the variable follows from others in a way that no such order has.
     """
     found = next((d for d in derived if d.var == variable), None)
     if found is None:
@@ -289,16 +178,6 @@ _SPELLED = {
 
 
 def spelling(variable: str) -> str:
-    """Return a readable identifier for a level's variable; that of ``#i@A(i,j)`` has no indices behind the tensor.
-
-    Parameters
-    ----------
-    variable : str
-        The variable.
-
-    Returns
-    -------
-    str
-    """
+    """Return a readable identifier for a level's variable; that of ``#i@A(i,j)`` has no indices behind the tensor."""
     parts = re.findall(r">>|<<|.", re.sub(r"(@\w+)\(.*", r"\1", variable))
     return "".join(_SPELLED.get(c, c if c.isalnum() else "_") for c in parts)

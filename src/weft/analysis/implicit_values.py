@@ -23,30 +23,6 @@ from ..index_notation.nodes import Access, Apply, Expr, Literal, Reduce
 from ..index_notation.operator_table import OPERATORS
 from ..records import record
 
-__all__ = [
-    "UNKNOWN",
-    "CastExpr",
-    "ImplicitValue",
-    "RuntimeValue",
-    "TypedLiteral",
-    "adds_in_place",
-    "annihilates",
-    "application_dtypes",
-    "asked_of",
-    "convert",
-    "converted",
-    "drop_implicit_operands",
-    "implicit_value",
-    "is_constant",
-    "literal_dtype",
-    "loop_dtypes",
-    "neutral_in_sum",
-    "same_value",
-    "specialize",
-    "typed",
-    "without_conversions",
-]  # fmt: skip
-
 
 class _Unknown:
     """Implicit value of an expression that is not known at compile time."""
@@ -102,21 +78,13 @@ class RuntimeValue:
     """A fill value, or an implicit value computed from fill values, that is known when a kernel runs.
 
     Two such values are the same if their expressions are.
-
-    Parameters
-    ----------
-    expr : Expr
-        The value, in terms of accesses without indices, each of which stands for the fill value of an operand.
-    dtype : str
-        Dtype of the value.
-    answers : tuple of (Expr, scalar)
-        Values that are known, since the plan is for fill values of which these expressions have these values.
     """
 
     __array_ufunc__ = None  # NumPy's scalars leave comparisons to this class
 
-    expr: Expr
-    dtype: str
+    expr: Expr  # the value, in terms of accesses without indices, each of which stands for the fill value of an operand
+    dtype: str  # Dtype of the value
+    # Values that are known, since the plan is for fill values of which these expressions have these values.
     answers: tuple[tuple[Expr, Any], ...] = ()
 
     def item(self) -> RuntimeValue:
@@ -135,17 +103,7 @@ class RuntimeValue:
 
 
 def same_value(a: Any, b: Any) -> bool:
-    """Return whether two fill values are the same: NaN equals NaN, -0.0 does not equal 0.0.
-
-    Parameters
-    ----------
-    a, b : scalar, RuntimeValue or UNKNOWN
-        The fill values; ``UNKNOWN`` equals nothing, and a ``RuntimeValue`` one with the same expression.
-
-    Returns
-    -------
-    bool
-    """
+    """Return whether two fill values are the same: NaN equals NaN, -0.0 does not equal 0.0."""
     if a is UNKNOWN or b is UNKNOWN:
         return False
     if isinstance(a, RuntimeValue) or isinstance(b, RuntimeValue):
@@ -158,36 +116,13 @@ def neutral_in_sum(absent: Any, neutral: Any) -> Any:
 
     A sum that starts from zero does not depend on the sign of a zero that is added. An implicit value that is a zero of
     either sign is therefore neutral.
-
-    Parameters
-    ----------
-    absent : scalar or UNKNOWN
-        Implicit value of a term.
-    neutral : scalar or UNKNOWN
-        Value that the sum holds where nothing is added.
-
-    Returns
-    -------
-    scalar or UNKNOWN
     """
     return absent if absent is not UNKNOWN and neutral is not UNKNOWN and absent == 0 == neutral else neutral
 
 
 @lru_cache(maxsize=4096)
 def loop_dtypes(op: str, dtypes: tuple[Any, ...]) -> tuple[str, ...]:
-    """Return the names of the dtypes to which an operator converts its operands, and last that of its result.
-
-    Parameters
-    ----------
-    op : str
-        A row of the operator table.
-    dtypes : tuple of (str or type)
-        Dtypes of the operands; Python types are weak.
-
-    Returns
-    -------
-    tuple of str
-    """
+    """Return the names of the dtypes to which an operator converts its operands, and last that of its result."""
     return tuple(d.name for d in dtype_promotion.loop_dtypes(op, _known(dtypes)))
 
 
@@ -196,38 +131,12 @@ def application_dtypes(expr: Apply, dtypes: tuple[Any, ...]) -> tuple[str, ...]:
     """Return the dtypes of `loop_dtypes` for an operator together with its operands.
 
     Integer literals among the operands must fit the dtype to which they are converted, or are compared by value.
-
-    Parameters
-    ----------
-    expr : Apply
-        Operator and operands.
-    dtypes : tuple of (str or type)
-        Dtypes of the operands; Python types are weak.
-
-    Returns
-    -------
-    tuple of str
-
-    Raises
-    ------
-    OverflowError
-        If a literal does not fit, as in NumPy.
     """
     return tuple(d.name for d in dtype_promotion.application_dtypes(expr, _known(dtypes)))
 
 
 def literal_dtype(value: complex) -> Any:
-    """Return the name of the dtype of a literal, or its Python type if the literal is weak.
-
-    Parameters
-    ----------
-    value : number
-        The literal.
-
-    Returns
-    -------
-    str or type
-    """
+    """Return the name of the dtype of a literal, or its Python type if the literal is weak."""
     if isinstance(value, RuntimeValue):  # an implicit operand that index notation shows as a literal
         return value.dtype
     dtype = dtype_promotion.literal_dtype(value)
@@ -239,27 +148,7 @@ def _known(dtypes: tuple[Any, ...]) -> tuple[Any, ...]:
 
 
 def convert(expr: Expr, dtypes: Mapping[str, str]) -> tuple[Expr, Any]:
-    """Return an expression with NumPy's promotion made explicit, and its dtype.
-
-    Parameters
-    ----------
-    expr : Expr
-        The expression.
-    dtypes : mapping
-        Names of the tensors' dtypes.
-
-    Returns
-    -------
-    Expr
-        The expression with ``CastExpr`` and ``TypedLiteral`` nodes.
-    str or type
-        Name of its dtype; a Python type for a bare literal.
-
-    Raises
-    ------
-    TypeError
-        If the expression has a node of another kind.
-    """
+    """Return an expression with NumPy's promotion made explicit, and its dtype."""
     match expr:
         case Access(tensor=tensor):
             return expr, dtypes[tensor]
@@ -293,21 +182,7 @@ def _cast(expr: Expr, dtype: Any, wanted: str) -> Expr:
 
 
 def converted(expr: Expr, dtypes: Mapping[str, str], wanted: str) -> Expr:
-    """Return an expression with NumPy's promotion made explicit, converted to the dtype ``wanted``.
-
-    Parameters
-    ----------
-    expr : Expr
-        Expression without reductions.
-    dtypes : mapping
-        Names of the tensors' dtypes.
-    wanted : str
-        Dtype of the result.
-
-    Returns
-    -------
-    Expr
-    """
+    """Return an expression with NumPy's promotion made explicit, converted to the dtype ``wanted``."""
     done, dtype = convert(expr, dtypes)
     return _cast(done, dtype, wanted)
 
@@ -317,19 +192,6 @@ def adds_in_place(expr: Expr, access: Access, dtype: str) -> bool:
 
     The expression is linear in ``access``. Its conversions must not depend on the sum. For example, a sum of int8 that
     wraps around is not the sum of the same values in float64.
-
-    Parameters
-    ----------
-    expr : Expr
-        Expression with explicit conversions.
-    access : Access
-        Operand whose entries are the parts of the sum.
-    dtype : str
-        Dtype of that operand.
-
-    Returns
-    -------
-    bool
 
     Examples
     --------
@@ -365,15 +227,6 @@ def without_conversions(expr: Expr) -> Expr:
     """Return an expression as index notation again, without conversions and dtypes.
 
     Some decisions depend on operands and operators only.
-
-    Parameters
-    ----------
-    expr : Expr
-        Expression with explicit conversions.
-
-    Returns
-    -------
-    Expr
     """
     match expr:
         case CastExpr(expr=inner):
@@ -386,19 +239,7 @@ def without_conversions(expr: Expr) -> Expr:
 
 
 def typed(value: Any, dtype: str) -> Any:
-    """Return a fill value as a scalar of its dtype, so that operators treat it as they treat stored values.
-
-    Parameters
-    ----------
-    value : scalar or UNKNOWN
-        The fill value.
-    dtype : str
-        Name of the dtype; the value stays as it is if this is empty.
-
-    Returns
-    -------
-    scalar or UNKNOWN
-    """
+    """Return a fill value as a scalar of its dtype, so that operators treat it as they treat stored values."""
     if value is UNKNOWN or not dtype:
         return value
     if isinstance(value, RuntimeValue):
@@ -442,22 +283,6 @@ def implicit_value(expr: Expr, fills: Callable[[Access], Any]) -> Any:
     """Return the value of an expression where no operand has a stored entry.
 
     The value is the operator applied to the fill values (law 5).
-
-    Parameters
-    ----------
-    expr : Expr
-        Expression without reductions.
-    fills : callable
-        Function from an access to its fill value.
-
-    Returns
-    -------
-    scalar or UNKNOWN
-
-    Raises
-    ------
-    TypeError
-        If the expression has a node of another kind.
     """
     match expr:
         case Access():
@@ -485,15 +310,6 @@ def asked_of(expr: Expr) -> Access | None:
     """Return the tensor whose entries an operator is asked about; None for other expressions.
 
     Such an operator states its result for a coordinate without an entry.
-
-    Parameters
-    ----------
-    expr : Expr
-        The expression.
-
-    Returns
-    -------
-    Access or None
     """
     match expr:
         case Apply(op=op, args=(arg,)) if OPERATORS[op].absent is not None:
@@ -503,17 +319,7 @@ def asked_of(expr: Expr) -> Access | None:
 
 
 def is_constant(expr: Expr) -> bool:
-    """Return whether an expression is made of literals alone.
-
-    Parameters
-    ----------
-    expr : Expr
-        The expression.
-
-    Returns
-    -------
-    bool
-    """
+    """Return whether an expression is made of literals alone."""
     match expr:
         case Literal() | TypedLiteral():
             return True
@@ -528,21 +334,6 @@ def annihilates(op: str, args: tuple[Expr, ...], position: int, fill: Any) -> bo
     """Return whether an implicit operand, whose fill value is ``fill``, decides the result alone.
 
     A literal is never implicit: zero times NaN is NaN.
-
-    Parameters
-    ----------
-    op : str
-        The operator.
-    args : tuple of Expr
-        Its operands.
-    position : int
-        Number of the implicit operand.
-    fill : scalar or UNKNOWN
-        Its fill value.
-
-    Returns
-    -------
-    bool
     """
     if fill is UNKNOWN or not OPERATORS[op].annihilates(position, fill):
         return False
@@ -556,19 +347,6 @@ def drop_implicit_operands(
 
     Only implicit entries simplify: a stored zero times infinity stays NaN. An identity is left out only if that does
     not change the implicit value of the expression. Zero plus -0.0 is 0.0, so that this zero stays.
-
-    Parameters
-    ----------
-    expr : Expr
-        Expression with explicit conversions.
-    absent : mapping
-        For each access without a stored entry its fill value and dtype.
-    fills : callable
-        Function from an access to its fill value; all are unknown by default.
-
-    Returns
-    -------
-    Expr
     """
     match expr:
         case Access():
@@ -614,26 +392,6 @@ def specialize(
 
     An assignment of an implicit value vanishes if its target holds that value anyway. If a producer vanishes, its
     workspace has no entries in the consumer. A producer also vanishes if the consumer no longer reads its workspace.
-
-    Parameters
-    ----------
-    stmt : Stmt
-        The statement.
-    absent : mapping
-        For each access without a stored entry its fill value and dtype.
-    neutral : callable
-        Function from an assignment to the value that its target holds anyway, and the dtype of that value.
-    fills : callable
-        Function from an access to its fill value, for all accesses.
-
-    Returns
-    -------
-    Stmt or None
-
-    Raises
-    ------
-    TypeError
-        If ``stmt`` is not a statement.
     """
     match stmt:
         case Assign(target=target, value=value, op=op):

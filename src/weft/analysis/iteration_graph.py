@@ -34,24 +34,6 @@ from .implicit_values import (
     typed,
 )
 
-__all__ = [
-    "Types",
-    "Visit",
-    "conversions",
-    "distinct_accesses",
-    "fits",
-    "implied_by",
-    "is_counted",
-    "is_full",
-    "is_linear",
-    "is_never_empty",
-    "places",
-    "share_interval",
-    "strip",
-    "typed_implicit_value",
-    "types_of",
-]  # fmt: skip
-
 # The way a statement uses stored entries:
 # - "scatter" adds each to a result with random access;
 # - "gather" sums them into a scalar, inside the loops over free variables;
@@ -67,17 +49,6 @@ def constraints(access: Access, format: Format) -> Iterator[tuple[str, str]]:
     """Yield pairs ``(outer, inner)`` of variables that the loop order must keep.
 
     A level without random access to every coordinate comes after all levels above it.
-
-    Parameters
-    ----------
-    access : Access
-        Tensor and index variables.
-    format : Format
-        Format of the tensor.
-
-    Yields
-    ------
-    tuple of (str, str)
     """
     variables = level_variables(access, format)
     for k, level in enumerate(format.levels):
@@ -88,20 +59,7 @@ def constraints(access: Access, format: Format) -> Iterator[tuple[str, str]]:
 
 
 def places(order: Sequence[str], derived: Sequence[DerivedVariable] = ()) -> dict[str, int]:
-    """Return the number of the loop at which each variable becomes known, derived variables included.
-
-    Parameters
-    ----------
-    order : sequence of str
-        Variables of the loops, outermost first.
-    derived : sequence of DerivedVariable
-        Variables that follow from others.
-
-    Returns
-    -------
-    dict
-        Number of the loop by variable; -1 for a variable that needs no loop.
-    """
+    """Return the number of the loop at which each variable becomes known, derived variables included."""
     place = {v: n for n, v in enumerate(order)}
     # A derived variable may need another one. One pass for each variable resolves every chain.
     for _ in derived:
@@ -112,23 +70,7 @@ def places(order: Sequence[str], derived: Sequence[DerivedVariable] = ()) -> dic
 
 
 def fits(access: Access, format: Format, order: Sequence[str], derived: Sequence[DerivedVariable] = ()) -> bool:
-    """Return whether a loop order iterates an access from the root of its hierarchy to the leaves.
-
-    Parameters
-    ----------
-    access : Access
-        Tensor and index variables.
-    format : Format
-        Format of the tensor.
-    order : sequence of str
-        Variables of the loops, outermost first.
-    derived : sequence of DerivedVariable
-        Variables that follow from those of the loops.
-
-    Returns
-    -------
-    bool
-    """
+    """Return whether a loop order iterates an access from the root of its hierarchy to the leaves."""
     return _follows(access, format, order, places(order, derived))
 
 
@@ -145,34 +87,12 @@ def _follows(access: Access, format: Format, order: Sequence[str], place: Mappin
 
 
 def distinct_accesses(expr: Expr) -> list[Access]:
-    """Return the distinct accesses of an expression, in the order in which they first occur.
-
-    Parameters
-    ----------
-    expr : Expr
-        The expression.
-
-    Returns
-    -------
-    list of Access
-    """
+    """Return the distinct accesses of an expression, in the order in which they first occur."""
     return list(expr.distinct_accesses)
 
 
 def typed_implicit_value(expr: Expr, types: Mapping[str, TensorType]) -> object:
-    """Return the implicit value of an expression with reductions, computed in the dtypes of its values.
-
-    Parameters
-    ----------
-    expr : Expr
-        The expression.
-    types : mapping
-        Types of the tensors.
-
-    Returns
-    -------
-    scalar or UNKNOWN
-    """
+    """Return the implicit value of an expression with reductions, computed in the dtypes of its values."""
     return _fill_and_dtype(expr, types)[0]
 
 
@@ -218,17 +138,7 @@ _SCALAR = Access("")
 
 
 def strip(expr: Expr) -> Expr:
-    """Return an expression without its Reduce nodes.
-
-    Parameters
-    ----------
-    expr : Expr
-        The expression.
-
-    Returns
-    -------
-    Expr
-    """
+    """Return an expression without its Reduce nodes."""
     match expr:
         case Reduce(body=body):
             return strip(body)
@@ -240,23 +150,7 @@ def strip(expr: Expr) -> Expr:
 
 
 def is_full(expr: Expr, v: str, types: Mapping[str, TensorType], within: Access | None = None) -> bool:
-    """Return whether the loop over ``v`` visits every coordinate, whatever operands are implicit outside that loop.
-
-    Parameters
-    ----------
-    expr : Expr
-        Expression that the loop computes.
-    v : str
-        Variable of the loop.
-    types : mapping
-        Types of the tensors.
-    within : Access, optional
-        A result. If its level over ``v`` is implied, only the coordinates of that level count.
-
-    Returns
-    -------
-    bool
-    """
+    """Return whether the loop over ``v`` visits every coordinate, whatever operands are implicit outside that loop."""
     wanted = None
     if within is not None:
         format = types[within.tensor].format
@@ -320,17 +214,6 @@ def types_of(expr: Expr, types: Mapping[str, TensorType]) -> Types:
     """Return the types of the tensors that an expression reads, as a hashable key.
 
     Results that all loop orders share are cached by this key.
-
-    Parameters
-    ----------
-    expr : Expr
-        The expression.
-    types : mapping
-        Types of the tensors.
-
-    Returns
-    -------
-    tuple of (str, TensorType)
     """
     return tuple([(a.tensor, types[a.tensor]) for a in distinct_accesses(expr)])
 
@@ -357,29 +240,6 @@ def conversions(
     * its levels come in another order than the loops;
     * a level must be merged with others, or its coordinates must be appended, but cannot be;
     * the operand may hold duplicates that cannot be summed in place, in the dtype of the result.
-
-    Parameters
-    ----------
-    expr : Expr
-        Expression that the loops compute.
-    order : sequence of str
-        Variables of the loops, outermost first.
-    types : mapping
-        Types of the tensors.
-    how : {'scatter', 'gather', 'place', 'workspace', 'merge'}
-        Way in which the statement uses stored entries.
-    derived : sequence of DerivedVariable
-        Variables that follow from those of the loops.
-    copying : bool
-        True if the statement is a conversion.
-    loose : frozenset of str
-        Variables whose coordinates may come in any order, into a workspace.
-    dtype : str
-        Dtype of the result.
-
-    Returns
-    -------
-    tuple of Access
     """
     walked = _walked(expr, types_of(expr, types), how, copying, loose, dtype)
     place = places(order, derived)
@@ -547,56 +407,18 @@ def _neutral(expr: Expr, types: Mapping[str, TensorType], collects: bool) -> obj
 
 
 def is_counted(op: str, absent: Any) -> bool:
-    """Return whether the number of implicit entries determines what they contribute to a reduction.
-
-    Parameters
-    ----------
-    op : str
-        Operator of the reduction.
-    absent : scalar
-        Implicit value that is reduced.
-
-    Returns
-    -------
-    bool
-    """
+    """Return whether the number of implicit entries determines what they contribute to a reduction."""
     return op in REPETITIONS or OPERATORS[op].collapses(absent)
 
 
 def is_never_empty(op: str, absent: Any) -> bool:
-    """Return whether a reduction of implicit entries alone has their value, and one of no entries has no value.
-
-    Parameters
-    ----------
-    op : str
-        Operator of the reduction.
-    absent : scalar or UNKNOWN
-        Implicit value that is reduced.
-
-    Returns
-    -------
-    bool
-    """
+    """Return whether a reduction of implicit entries alone has their value, and one of no entries has no value."""
     row = OPERATORS[op]
     return absent is not UNKNOWN and not row.has_identity and row.collapses(absent)
 
 
 def level_iterators(access: Access, v: str, types: Mapping[str, TensorType]) -> tuple[merge_lattice.LevelIterator, ...]:
-    """Return the iterators of those levels of an access that are over ``v``, outermost first.
-
-    Parameters
-    ----------
-    access : Access
-        Tensor and index variables.
-    v : str
-        Variable of the loop.
-    types : mapping
-        Types of the tensors.
-
-    Returns
-    -------
-    tuple of LevelIterator
-    """
+    """Return the iterators of those levels of an access that are over ``v``, outermost first."""
     if not access.indices:
         return ()
     format = types[access.tensor].format
@@ -611,57 +433,19 @@ def share_interval(iterators: Iterable[merge_lattice.LevelIterator], types: Mapp
     """Return whether iterators have the same interval of coordinates, which follows from one remapping.
 
     The interval of each begins at the same coordinate. Arrays that are too short may end some of them earlier.
-
-    Parameters
-    ----------
-    iterators : iterable of LevelIterator
-        Iterators of one loop, none of which may be over the universe if there are others.
-    types : mapping
-        Types of the tensors.
-
-    Returns
-    -------
-    bool
     """
     found = {implied_by(it.access, types[it.access.tensor].format, it.level) if it.access else None for it in iterators}
     return len(found) == 1 and None not in found
 
 
 def implied_by(access: Access, format: Format, k: int) -> tuple[str, tuple[str, ...]] | None:
-    """Return what decides the coordinates of an implied level: how it is iterated, and the variables down to it.
-
-    Parameters
-    ----------
-    access : Access
-        Tensor and index variables.
-    format : Format
-        Format of the tensor.
-    k : int
-        Number of the level, from 0.
-
-    Returns
-    -------
-    tuple or None
-        None if more than the remapping decides the coordinates.
-    """
+    """Return what decides the coordinates of an implied level: how it is iterated, and the variables down to it."""
     level = format.levels[k]
     return (level.iteration, level_variables(access, format)[: k + 1]) if level.implied else None
 
 
 def is_linear(expr: Expr, access: Access) -> bool:
-    """Return whether an expression is a product, or a sum of products over a variable, with ``access`` as one factor.
-
-    Parameters
-    ----------
-    expr : Expr
-        The expression; it is linear, too, if it does not read the access.
-    access : Access
-        The factor.
-
-    Returns
-    -------
-    bool
-    """
+    """Return whether an expression is a product with ``access`` as one factor, or a sum of such products."""
     match expr:
         case Access():
             return True
@@ -676,21 +460,7 @@ def is_linear(expr: Expr, access: Access) -> bool:
 
 
 def adds_nothing(expr: Expr, access: Access, types: Mapping[str, TensorType]) -> bool:
-    """Return whether implicit entries of an access add nothing, so that its stored entries can be summed one by one.
-
-    Parameters
-    ----------
-    expr : Expr
-        Expression that is summed, with explicit conversions.
-    access : Access
-        Operand whose entries are summed.
-    types : mapping
-        Types of the tensors.
-
-    Returns
-    -------
-    bool
-    """
+    """Return whether implicit entries of an access add nothing, so that its stored entries can be summed one by one."""
 
     # Only the access itself is implicit; nothing is known of other operands.
     def fill(a: Access) -> object:

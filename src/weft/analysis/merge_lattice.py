@@ -17,9 +17,6 @@ from ..index_notation.nodes import Access, Apply, Expr, Literal
 from ..records import record
 from .implicit_values import CastExpr, ImplicitValue, TypedLiteral, annihilates, asked_of, implicit_value, same_value
 
-__all__ = ["MANY_CASES", "LevelIterator", "Point", "TooManyCases", "build", "to_text"]
-
-
 MANY_CASES = 128
 """Largest number of lattice points in one loop nest; a C compiler takes about a second for that many."""
 
@@ -115,11 +112,6 @@ def _distinct(points: Iterable[Point], most: float) -> tuple[Point, ...]:
     """Return the first point of each set of iterators that may have no value.
 
     Full levels make no difference to such a set: they have a value in every case in which their operand has any.
-
-    Raises
-    ------
-    TooManyCases
-        If there are more than ``most`` points.
     """
     found: dict[tuple[frozenset[LevelIterator], bool], Point] = {}
     for p in points:
@@ -167,33 +159,7 @@ def build(
     neutral: Any,
     most: float = inf,
 ) -> tuple[Point, ...]:
-    """Return the merge lattice of one index variable.
-
-    Parameters
-    ----------
-    expr : Expr
-        Expression that the loop computes.
-    iterators : callable
-        Function from an access to its level iterators over this variable, outermost level first.
-    fills : callable
-        Function from an access to its fill value.
-    universe : LevelIterator
-        Iterator over the whole dimension, used if coordinates matter that no operand stores.
-    neutral : object
-        Value that the target holds if nothing is computed. Any other implicit value must be computed.
-    most : number
-        Largest number of points that is of use.
-
-    Returns
-    -------
-    tuple of Point
-        Largest first. Empty if there is nothing to compute.
-
-    Raises
-    ------
-    TooManyCases
-        If there are more than ``most`` points.
-    """
+    """Return the merge lattice of one index variable."""
     points = list(_points(expr, iterators, fills, most))
     # The empty point stands for coordinates at which no iterator has a value. This point is needed if the target does
     # not hold the implicit value anyway.
@@ -255,17 +221,7 @@ def _merge_equal(points: list[Point]) -> list[Point]:
 
 
 def to_text(points: tuple[Point, ...]) -> str:
-    """Format a merge lattice as text, e.g. ``(B2 ∧ C2) (B2) (C2)``, with located iterators after a bar.
-
-    Parameters
-    ----------
-    points : tuple of Point
-        The lattice.
-
-    Returns
-    -------
-    str
-    """
+    """Format a merge lattice as text, e.g. ``(B2 ∧ C2) (B2) (C2)``, with located iterators after a bar."""
     return " ".join(
         "(" + " ∧ ".join(map(str, p.coiterate)) + (" | " + ", ".join(map(str, p.located)) if p.located else "") + ")"
         for p in points

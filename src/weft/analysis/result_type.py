@@ -21,23 +21,9 @@ from .iteration_graph import distinct_accesses, is_full, typed_implicit_value
 from .structure_match import deciding_format
 from .terms import dtype_of
 
-__all__ = ["dense_format", "result_dtype", "result_fill", "result_format"]
-
 
 def result_dtype(value: Expr, types: Mapping[str, TensorType]) -> str:
-    """Return the dtype of an expression by NumPy's promotion.
-
-    Parameters
-    ----------
-    value : Expr
-        The expression.
-    types : mapping
-        Types of the operands.
-
-    Returns
-    -------
-    str
-    """
+    """Return the dtype of an expression by NumPy's promotion."""
     dtypes = {name: type.dtype for name, type in types.items()}
     # The call raises an error for reductions that NumPy does not have, such as bitwise ones of floating-point numbers.
     dtype_promotion.result_dtype(value, dtypes)
@@ -45,19 +31,7 @@ def result_dtype(value: Expr, types: Mapping[str, TensorType]) -> str:
 
 
 def result_fill(value: Expr, types: Mapping[str, TensorType]) -> object:
-    """Return the implicit value of an expression; None if it depends on stored values.
-
-    Parameters
-    ----------
-    value : Expr
-        The expression.
-    types : mapping
-        Types of the operands.
-
-    Returns
-    -------
-    scalar or None
-    """
+    """Return the implicit value of an expression; None if it depends on stored values."""
     fill = typed_implicit_value(value, types)
     return None if fill is UNKNOWN else fill
 
@@ -65,24 +39,7 @@ def result_fill(value: Expr, types: Mapping[str, TensorType]) -> object:
 def result_format(
     assignment: Assignment, types: Mapping[str, TensorType], wide: bool = False, part: bool = False
 ) -> Format:
-    """Return the format of a result for which none is given.
-
-    Parameters
-    ----------
-    assignment : Assignment
-        The assignment with explicit reductions.
-    types : mapping
-        Types of the operands.
-    wide : bool
-        True if an axis of the result is too long for an array.
-    part : bool
-        True if the result is a part of a larger expression. A part has dense levels only over variables of which all
-        coordinates are visited. The loops that read the part thus visit the same coordinates as loops that compute it.
-
-    Returns
-    -------
-    Format
-    """
+    """Return the format of a result for which none is given."""
     indices = assignment.target.indices
     value = assignment.value
     kept = _same_structure(assignment, types) or (None if part else _product_structure(assignment, types))
@@ -124,17 +81,6 @@ def dense_format(assignment: Assignment, types: Mapping[str, TensorType]) -> For
     The order is that of the dense operands with all axes, if they agree, as in NumPy. In a reduction, the last two axes
     may be swapped: if only arrays have the last axis but one and a sparse operand has the last, as in ``X @ A``. Then
     all that one sparse entry adds to is contiguous.
-
-    Parameters
-    ----------
-    assignment : Assignment
-        The assignment with explicit reductions.
-    types : mapping
-        Types of the operands.
-
-    Returns
-    -------
-    Format
     """
     indices, value = assignment.target.indices, assignment.value
     order = list(indices)
@@ -184,19 +130,7 @@ def _may_have_array(format: Format) -> bool:
 
 
 def plain_type(type: TensorType, wide: bool = False) -> TensorType:
-    """Return a type with dense and compressed levels instead of those of a structured format.
-
-    Parameters
-    ----------
-    type : TensorType
-        The type.
-    wide : bool
-        True if dimensions are too large for dense levels.
-
-    Returns
-    -------
-    TensorType
-    """
+    """Return a type with dense and compressed levels instead of those of a structured format."""
     return TensorType.of(type.dtype, type.format.plain(wide), fill=type.fill)
 
 

@@ -21,16 +21,6 @@ from ..records import replace
 from .implicit_values import RuntimeValue, implicit_value, same_value, typed
 from .iteration_graph import typed_implicit_value
 
-__all__ = [
-    "evaluate",
-    "fill_name",
-    "fill_operands",
-    "is_algebraic",
-    "is_fill_name",
-    "with_runtime_conversion",
-    "with_runtime_fills",
-]
-
 
 @lru_cache(maxsize=64)
 def _named_values(dtype: str) -> frozenset[Any]:
@@ -46,13 +36,6 @@ def _named_values(dtype: str) -> frozenset[Any]:
 
 def is_algebraic(value: Any, dtype: str) -> bool:
     """Return whether a row of the operator table names a fill value, so that kernels are specialized to the value.
-
-    Parameters
-    ----------
-    value : scalar
-        The fill value.
-    dtype : str
-        Name of its dtype.
 
     Examples
     --------
@@ -84,15 +67,7 @@ def fill_operands(types: Mapping[str, TensorType]) -> dict[str, RuntimeValue]:
 
 
 def evaluate(value: Any, fills: Mapping[str, Any]) -> Any:
-    """Return an implicit value for given fill values.
-
-    Parameters
-    ----------
-    value : scalar or RuntimeValue
-        The implicit value.
-    fills : mapping
-        The fill values by their names (``fill_name``), as scalars of their dtypes.
-    """
+    """Return an implicit value for given fill values."""
     if not isinstance(value, RuntimeValue):
         return value
     return typed(implicit_value(value.expr, lambda access: fills[access.tensor]), value.dtype)
@@ -101,24 +76,7 @@ def evaluate(value: Any, fills: Mapping[str, Any]) -> Any:
 def with_runtime_fills(
     assignment: Assignment, types: Mapping[str, TensorType], dtype: str
 ) -> tuple[dict[str, TensorType], dict[str, Any]]:
-    """Return the types with a ``RuntimeValue`` for each fill value that is not algebraic, and these fill values.
-
-    Parameters
-    ----------
-    assignment : Assignment
-        The assignment with explicit sums.
-    types : mapping
-        Types of the operands by name.
-    dtype : str
-        Dtype of the result.
-
-    Returns
-    -------
-    types : dict
-        The types; types with algebraic fill values are the same objects.
-    fills : dict
-        The fill values that kernels read when they run, by name.
-    """
+    """Return the types with a ``RuntimeValue`` for each fill value that is not algebraic, and these fill values."""
     given = {n: t for n, t in types.items() if not isinstance(t.fill, RuntimeValue)}  # others are changed already
     runtime = {n: t for n, t in given.items() if not is_algebraic(t.fill, t.dtype)}
     fills = {fill_name(n): typed(t.fill, t.dtype) for n, t in runtime.items()}
@@ -134,22 +92,7 @@ def with_runtime_fills(
 
 
 def with_runtime_conversion(source: TensorType, target: TensorType) -> tuple[TensorType, TensorType, dict[str, Any]]:
-    """Return the types of a conversion from ``A`` to ``B``, changed as by ``with_runtime_fills``, and the fill values.
-
-    Parameters
-    ----------
-    source : TensorType
-        Type of the tensor that is converted.
-    target : TensorType
-        Type of the result, which may have another fill value.
-
-    Returns
-    -------
-    source, target : TensorType
-        The types.
-    fills : dict
-        The fill values that kernels read when they run, by name.
-    """
+    """Return the types of a conversion from ``A`` to ``B``, changed by ``with_runtime_fills``, and the fill values."""
     if isinstance(source.fill, RuntimeValue) or isinstance(target.fill, RuntimeValue):
         return source, target, {}
     copy = Assignment(Access("B", ("i",)), Access("A", ("i",)))

@@ -18,8 +18,6 @@ from .derived_variables import level_variables
 from .implicit_values import annihilates, asked_of, same_value
 from .iteration_graph import distinct_accesses, typed_implicit_value
 
-__all__ = ["bound"]
-
 
 def _indices(expr: Expr) -> frozenset[str]:
     return frozenset(v for access in distinct_accesses(expr) for v in access.indices)
@@ -41,25 +39,7 @@ def _apart(factors: Sequence[Expr], variables: frozenset[str], types: Mapping[st
 def bound(
     expr: Expr, variables: frozenset[str], types: Mapping[str, TensorType], gathered: bool = False
 ) -> SizeBound | None:
-    """Return a bound of the number of coordinates that an expression has over some variables.
-
-    Parameters
-    ----------
-    expr : Expr
-        The expression.
-    variables : frozenset of str
-        Variables of the result down to one level.
-    types : mapping
-        Types of the operands.
-    gathered : bool
-        True if the coordinates of a reduction are those of its entries, as in a workspace. A reduction into a scalar
-        also has a coordinate without an entry.
-
-    Returns
-    -------
-    SizeBound or None
-        The bound; None if no bound is known.
-    """
+    """Return a bound of the number of coordinates that an expression has over some variables."""
     match expr:
         case Access(tensor=tensor, indices=indices):
             # The sizes of a partial format do not say how many entries it has.

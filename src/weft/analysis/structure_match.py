@@ -18,23 +18,14 @@ from .implicit_values import UNKNOWN, adds_in_place, annihilates, converted, sam
 from .iteration_graph import distinct_accesses, is_linear, typed_implicit_value
 from .terms import dtype_of, merge_reductions
 
-__all__ = ["StructureMatch", "deciding_format", "is_driven", "match_structure", "totals_over_values"]
-
 
 @record
 class StructureMatch:
-    """Operands whose structure the result of an assignment has.
+    """Operands whose structure the result of an assignment has."""
 
-    Parameters
-    ----------
-    accesses : tuple of Access
-        The operands. If there are several, the result has their structure if all of them have the same.
-    values_only : bool
-        True if all other operands are numbers, so that no coordinate is needed.
-    """
-
+    # The operands. If there are several, the result has their structure if all of them have the same.
     accesses: tuple[Access, ...]
-    values_only: bool
+    values_only: bool  # True if all other operands are numbers, so that no coordinate is needed
 
     @property
     def lead(self) -> Access:
@@ -45,19 +36,7 @@ class StructureMatch:
 def match_structure(
     assignment: Assignment, types: Mapping[str, TensorType], target: TensorType, equal: bool = False
 ) -> StructureMatch | None:
-    """Return the operand whose structure the result has; None if there is none.
-
-    Parameters
-    ----------
-    assignment : Assignment
-        The assignment, with explicit sums.
-    types : mapping
-        Types of the operands by name.
-    target : TensorType
-        Type of the result.
-    equal : bool
-        If true, look for several operands that are assumed to have one structure.
-    """
+    """Return the operand whose structure the result has; None if there is none."""
     indices, value = assignment.target.indices, assignment.value
     if assignment.op is not None or not indices or len(set(indices)) < len(indices):
         return None
@@ -80,15 +59,7 @@ def match_structure(
 
 
 def over_values(assignment: Assignment, match: StructureMatch) -> Assignment:
-    """Return an assignment whose operands of the result's structure, and the result, are vectors of stored values.
-
-    Parameters
-    ----------
-    assignment : Assignment
-        The assignment.
-    match : StructureMatch
-        The operands, beside numbers only.
-    """
+    """Return an assignment whose operands of the result's structure, and the result, are vectors of stored values."""
     index = _new_index(assignment)
     return Assignment(Access(assignment.target.tensor, (index,)), _vectors(assignment.value, match.accesses, index))
 
@@ -112,13 +83,6 @@ def totals_over_values(
 
     The answer is None unless the result is a number, each operand but numbers is reduced over all of its axes, and
     elements that are not stored change nothing.
-
-    Parameters
-    ----------
-    assignment : Assignment
-        The assignment, with explicit sums.
-    types : mapping
-        Types of the operands by name.
     """
     if assignment.op is not None or assignment.target.indices:
         return None
@@ -163,13 +127,6 @@ def deciding_format(assignment: Assignment, types: Mapping[str, TensorType]) -> 
     """Return the format of the only operand that is not dense, if it decides where the result has entries.
 
     The operand has the indices of the result. The answer is None if there is no such operand.
-
-    Parameters
-    ----------
-    assignment : Assignment
-        The assignment, with explicit sums.
-    types : mapping
-        Types of the operands by name.
     """
     read = [a for a in distinct_accesses(assignment.value) if a.indices and not types[a.tensor].format.is_dense]
     if len(read) != 1 or read[0].indices != assignment.target.indices:
@@ -197,17 +154,7 @@ def _keeps_duplicates(value: Expr, leads: tuple[Access, ...], types: Mapping[str
 
 
 def is_driven(expr: Expr, drivers: Set[Expr], types: Mapping[str, TensorType]) -> bool:
-    """Return whether an expression is implicit wherever some of its parts are.
-
-    Parameters
-    ----------
-    expr : Expr
-        The expression. Its reductions are not looked into.
-    drivers : set of Expr
-        The parts: operands or reductions.
-    types : mapping
-        Types of the operands by name.
-    """
+    """Return whether an expression is implicit wherever some of its parts are."""
     if expr in drivers:
         return True
     match expr:

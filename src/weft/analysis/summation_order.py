@@ -12,8 +12,6 @@ from ..formats import TensorType
 from ..index_notation.nodes import Access
 from .derived_variables import level_variables
 
-__all__ = ["order_of_sums"]
-
 
 def order_of_sums(
     program: Program, target: Access, types: Mapping[str, TensorType], reassociates: bool
@@ -22,23 +20,6 @@ def order_of_sums(
 
     Two programs with the same answer give the same result to the last bit, as every loop over one of these variables
     visits its coordinates in order, each once.
-
-    Parameters
-    ----------
-    program : Program
-        The loops.
-    target : Access
-        The result.
-    types : mapping
-        Types of the tensors.
-    reassociates : bool
-        True if sums into scalars are reassociated.
-
-    Returns
-    -------
-    tuple of tuple of str, or None
-        The variables of each accumulation. Empty for integers, whose sums do not depend on the order. None if the order
-        is not determined in this way.
     """
     dtype = types[target.tensor].dtype
     if np.dtype(dtype).kind not in "fc":

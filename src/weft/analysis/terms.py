@@ -18,39 +18,9 @@ from ..records import replace
 from .implicit_values import convert
 from .iteration_graph import strip
 
-__all__ = [
-    "additive_terms",
-    "bound_variables",
-    "dtype_of",
-    "foralls",
-    "hoist_factors",
-    "is_flat",
-    "is_left_nested",
-    "merge_reductions",
-    "nested",
-    "reductions_of",
-    "rename",
-    "split_narrow_sum",
-    "uniform_factors",
-    "with_independent_sums",
-    "without_reductions",
-]
-
 
 def dtype_of(expr: Expr, dtypes: Mapping[str, str]) -> str:
-    """Return the name of the dtype of an expression with reductions.
-
-    Parameters
-    ----------
-    expr : Expr
-        The expression; a bare literal has NumPy's default dtype for its Python type.
-    dtypes : mapping
-        Names of the tensors' dtypes.
-
-    Returns
-    -------
-    str
-    """
+    """Return the name of the dtype of an expression with reductions."""
     dtype = convert(strip(expr), dtypes)[1]
     return np.result_type(dtype).name if isinstance(dtype, type) else dtype
 
@@ -67,20 +37,6 @@ def additive_terms(
     """Return the additive terms of an expression, each with its sign.
 
     A sum in another dtype than that of the whole may wrap around, and so is one term.
-
-    Parameters
-    ----------
-    expr : Expr
-        The expression.
-    dtype : callable
-        Function from an expression to its dtype; by default all dtypes are the same.
-    negative : bool
-        True if the whole is subtracted.
-
-    Returns
-    -------
-    list of (bool, Expr)
-        For each term, true if it is subtracted, and the term.
     """
 
     def terms(part: Expr, sign: bool) -> list[tuple[bool, Expr]]:
@@ -102,17 +58,7 @@ _SUMS = ("add", "subtract", "negative")
 
 
 def is_left_nested(expr: Expr) -> bool:
-    """Return whether additive terms are added one after the other: no right operand is itself a sum.
-
-    Parameters
-    ----------
-    expr : Expr
-        The expression.
-
-    Returns
-    -------
-    bool
-    """
+    """Return whether additive terms are added one after the other: no right operand is itself a sum."""
     match expr:
         case Apply(op="add" | "subtract", args=(a, b)):
             return is_left_nested(a) and not (isinstance(b, Apply) and b.op in _SUMS)
@@ -126,18 +72,6 @@ def split_narrow_sum(assignment: Assignment, types: Mapping[str, TensorType]) ->
 
     The sum is a term of an expression in another dtype. Since the sum wraps around in its own dtype, it cannot be
     accumulated together with the other terms.
-
-    Parameters
-    ----------
-    assignment : Assignment
-        The assignment with explicit reductions.
-    types : mapping
-        Types of the tensors.
-
-    Returns
-    -------
-    tuple of (Assignment, Assignment), or None
-        None if there is no such sum.
     """
     dtypes = {name: type.dtype for name, type in types.items()}
 
@@ -181,17 +115,6 @@ def merge_reductions(expr: Expr, dtype: Callable[[Expr], str]) -> Expr:
 
     For example, ``sum(j, B(j)*sum(k, C(k)))`` becomes ``sum(j,k, B(j)*C(k))``. Reductions by different operators, and
     those to which something is added, stay nested.
-
-    Parameters
-    ----------
-    expr : Expr
-        The expression.
-    dtype : callable
-        Function from an expression to its dtype.
-
-    Returns
-    -------
-    Expr
     """
     match expr:
         case Reduce(op=op, vars=vars, body=body):
@@ -211,17 +134,7 @@ def merge_reductions(expr: Expr, dtype: Callable[[Expr], str]) -> Expr:
 
 
 def nested(expr: Expr) -> list[tuple[Reduce, Reduce]]:
-    """Return pairs of reductions, the second of which is inside the first, at any depth.
-
-    Parameters
-    ----------
-    expr : Expr
-        The expression.
-
-    Returns
-    -------
-    list of (Reduce, Reduce)
-    """
+    """Return pairs of reductions, the second of which is inside the first, at any depth."""
     found = []
     for outer in reductions_of(expr):
         below = nested(outer.body)
@@ -240,17 +153,7 @@ def reductions_of(expr: Expr) -> list[Reduce]:
 
 
 def without_reductions(expr: Expr) -> Expr | None:
-    """Return the part of an expression outside its reductions, to estimate its cost; None if there is none.
-
-    Parameters
-    ----------
-    expr : Expr
-        The expression.
-
-    Returns
-    -------
-    Expr or None
-    """
+    """Return the part of an expression outside its reductions, to estimate its cost; None if there is none."""
     match expr:
         case Reduce():
             return None
@@ -278,19 +181,6 @@ def hoist_factors(expr: Expr, dtype: Callable[[Expr], str], loops: Callable[[Exp
 
     For example, ``sum(k, B*C(k))`` becomes ``B * sum(k, C(k))`` if ``B`` does not depend on ``k``. The dtype of the sum
     must stay the same without ``B``.
-
-    Parameters
-    ----------
-    expr : Expr
-        The expression.
-    dtype : callable
-        Function from an expression to its dtype.
-    loops : callable
-        Function from an expression to the loops on which it depends.
-
-    Returns
-    -------
-    Expr
     """
     match expr:
         case Reduce(op="add", vars=vars, body=body) if is_flat(body):
@@ -311,17 +201,6 @@ def with_independent_sums(expr: Expr, dtype: Callable[[Expr], str]) -> Expr:
     not be combined in pairs. Inside a sum over connecting variables, a variable that only one factor has is summed
     inside that factor. A factor that has none of the variables is moved out. A sum stays whole if its dtype would
     change.
-
-    Parameters
-    ----------
-    expr : Expr
-        The expression.
-    dtype : callable
-        Function from an expression to its dtype.
-
-    Returns
-    -------
-    Expr
     """
     match expr:
         case Reduce(op="add", vars=vars, body=body) if is_flat(body):
@@ -365,17 +244,6 @@ def uniform_factors(expr: Expr, dtype: Callable[[Expr], str]) -> list[Expr]:
 
     Promotion makes the dtypes of a mixed product depend on the order of its factors. A product with a literal stays
     whole, too.
-
-    Parameters
-    ----------
-    expr : Expr
-        The product.
-    dtype : callable
-        Function from an expression to its dtype.
-
-    Returns
-    -------
-    list of Expr
     """
     found = factors(expr)
     same = len({dtype(f) for f in found}) == 1

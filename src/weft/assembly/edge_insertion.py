@@ -19,27 +19,15 @@ from ..ir.builder import add, block, declare, eq, gt, if_, increment, land, lit,
 from ..lowering.function_kind import COUNTS
 from ..records import record
 
-__all__ = ["EdgeSource", "EdgeWriter", "adjoining"]
-
 
 @record
 class EdgeSource:
-    """Outermost loop over the entries of the source.
+    """Outermost loop over the entries of the source."""
 
-    Parameters
-    ----------
-    type : TensorType
-        The type of the source.
-    levels : tuple of LevelVars
-        The variables of the levels of the source.
-    begin, end : Expr
-        The bounds of the loop: positions or coordinates of the outermost level.
-    """
-
-    type: TensorType
-    levels: tuple[LevelVars, ...]
-    begin: ir.Expr
-    end: ir.Expr
+    type: TensorType  # the type of the source
+    levels: tuple[LevelVars, ...]  # the variables of the levels of the source
+    begin: ir.Expr  # the bounds of the loop: positions or coordinates of the outermost level
+    end: ir.Expr  # the bounds of the loop: positions or coordinates of the outermost level
 
     @property
     def _level(self) -> LevelFormat:
@@ -86,13 +74,7 @@ class EdgeSource:
 
 
 def adjoining(format: Format) -> bool:
-    """Return whether the entries of each coordinate, even of one without entries, begin where those before end.
-
-    Parameters
-    ----------
-    format : Format
-        The format of the source.
-    """
+    """Return whether the entries of each coordinate, even of one without entries, begin where those before end."""
     return all(level.capability(PositionIteration) or _every(level) for level in format.levels)
 
 
@@ -103,20 +85,13 @@ def _every(level: LevelFormat) -> bool:
 
 @record
 class EdgeWriter:
-    """Writer of the edges of a level as entries are visited.
+    """Writer of the edges of a level as entries are visited."""
 
-    Parameters
-    ----------
-    levels : tuple of LevelFormat
-        The levels of the result down to the level with the edges. The levels above have every coordinate. The first
-        level has the coordinates of the source's outermost loop. If there is no level above, ``counts`` holds the
-        number of positions.
-    vars : tuple of LevelVars
-        The variables of these levels.
-    """
-
+    # The levels of the result down to the level with the edges. The levels above have every coordinate. The first level
+    # has the coordinates of the source's outermost loop. If there is no level above, ``counts`` holds the number of
+    # positions.
     levels: tuple[LevelFormat, ...]
-    vars: tuple[LevelVars, ...]
+    vars: tuple[LevelVars, ...]  # the variables of these levels
 
     @property
     def has_parents(self) -> bool:

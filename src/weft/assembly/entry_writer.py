@@ -15,20 +15,11 @@ from ..lowering.lowerer import Lowerer
 from ..lowering.result_writer import ResultWriter
 from ..records import cached, replace
 
-__all__ = ["EntryWriter"]
-
 
 class EntryWriter(ResultWriter):
     """Writer for loops over the entries of one tensor; ``store`` of a subclass writes the code for one entry.
 
     Nothing is appended, and the loops locate no position of the result.
-
-    Parameters
-    ----------
-    owner : Lowerer
-        The lowerer of the function.
-    access : Access
-        The result.
     """
 
     apart = places = True

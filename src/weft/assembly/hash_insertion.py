@@ -19,20 +19,12 @@ from ..lowering.lowerer import Lowerer
 from ..lowering.scalar_expressions import lower_expr, update
 from .entry_writer import EntryWriter
 
-__all__ = ["FULL", "HashInsertionWriter", "tables_of"]
-
 FULL = 2
 """Return value of a pass that stops since a table has no room left."""
 
 
 def tables_of(format: Format) -> Format | None:
-    """Return the format with the same arrays whose levels are located by arithmetic above growing tables, or None.
-
-    Parameters
-    ----------
-    format : Format
-        The format of the result.
-    """
+    """Return the format with the same arrays whose levels are located by arithmetic above growing tables, or None."""
     seen = format.looked_up or format
     if not format.is_unique or format.is_structured or not seen.levels or not seen.levels[-1].capability(HashTable):
         return None
@@ -40,17 +32,7 @@ def tables_of(format: Format) -> Format | None:
 
 
 class HashInsertionWriter(EntryWriter):
-    """Writer of the pass that inserts entries into hash tables.
-
-    Parameters
-    ----------
-    owner : Lowerer
-        The lowerer of the function.
-    access : Access
-        The result, stored in the format that ``tables_of`` returns.
-    adds : bool
-        If true, a value is added to one that is already stored. Otherwise it replaces the stored value.
-    """
+    """Writer of the pass that inserts entries into hash tables."""
 
     name = "grow"
 

@@ -20,24 +20,6 @@ from ..remapping.inverse import invert, significance
 from ..remapping.nodes import Counter, axes_of
 from .query_lowering import LevelQuery, answers, level_queries
 
-__all__ = [
-    "InsertionPass",
-    "can_insert",
-    "consecutive_shared",
-    "counters",
-    "distinct_counts",
-    "insertion_passes",
-    "position_preserving_level",
-    "private_roles",
-    "reused_arrays",
-    "scalar_counters",
-    "scratch_roles",
-    "sequential_level",
-    "shareable",
-    "shared_coordinates",
-    "unordered_shared",
-]  # fmt: skip
-
 
 @record
 class InsertionPass:
@@ -53,15 +35,7 @@ class InsertionPass:
 
 
 def insertion_passes(format: Format, entry_order: EntryOrder) -> tuple[InsertionPass, ...]:
-    """Return the passes that assemble a format, in their order.
-
-    Parameters
-    ----------
-    format : Format
-        The format of the result.
-    entry_order : EntryOrder
-        The order in which entries come.
-    """
+    """Return the passes that assemble a format, in their order."""
     found = []
     for k in range(len(format.levels)):
         if k != position_preserving_level(format, entry_order) and _asks(format, k):
@@ -73,15 +47,7 @@ def insertion_passes(format: Format, entry_order: EntryOrder) -> tuple[Insertion
 
 @lru_cache(maxsize=1024)
 def unordered_shared(format: Format, entry_order: EntryOrder) -> tuple[int, ...]:
-    """Return the levels with shared positions where entries of one parent come together, but in any order.
-
-    Parameters
-    ----------
-    format : Format
-        The format of the result.
-    entry_order : EntryOrder
-        The order in which entries come.
-    """
+    """Return the levels with shared positions where entries of one parent come together, but in any order."""
     levels = format.levels
     met = () if entry_order.sorts(format) else _met(format)
     return tuple(k for k in met if levels[k].capability(SharedPositions) and levels[k].unique)
@@ -103,13 +69,6 @@ def consecutive_shared(format: Format, entry_order: EntryOrder) -> dict[int, ran
 
     Each level is mapped to the levels whose coordinates decide if two entries share a position: the level itself and
     the branchless levels of its chain.
-
-    Parameters
-    ----------
-    format : Format
-        The format of the result.
-    entry_order : EntryOrder
-        The order in which entries come.
     """
     chains = {chain.start: chain for chain in format.level_groups}
     return {k: chains[k] for k in _met(format)} if entry_order.sorts(format) else {}
@@ -121,13 +80,7 @@ def _asks(format: Format, level: int) -> bool:
 
 @lru_cache(maxsize=1024)
 def counters(format: Format) -> tuple[int, ...]:
-    """Return the levels whose coordinates are counters of entries.
-
-    Parameters
-    ----------
-    format : Format
-        The format of the result.
-    """
+    """Return the levels whose coordinates are counters of entries."""
     return tuple(k for k, c in enumerate(format.remapping.coordinates) if isinstance(c, Counter))
 
 
@@ -136,13 +89,6 @@ def can_insert(format: Format, entry_order: EntryOrder) -> str | None:
 
     A position is never changed once it is taken. So below a level that yields positions each entry has its own
     position. If the level is ordered, entries must come in the order of its coordinates and those below.
-
-    Parameters
-    ----------
-    format : Format
-        The format of the result.
-    entry_order : EntryOrder
-        The order in which entries come.
     """
     coordinates = format.remapping.coordinates
     for k, level in enumerate(format.levels):
@@ -180,15 +126,7 @@ def _computes(level: LevelFormat, k: int, levels: int) -> bool:
 
 
 def scalar_counters(format: Format, entry_order: EntryOrder) -> dict[int, int]:
-    """Return the levels whose counters are scalars, each with the number of loops that enclose its counting.
-
-    Parameters
-    ----------
-    format : Format
-        The format of the result.
-    entry_order : EntryOrder
-        The order in which entries come.
-    """
+    """Return the levels whose counters are scalars, each with the number of loops that enclose its counting."""
     found = {}
     for k in counters(format):
         over = {axis for e in format.remapping.coordinates[k].over for axis in axes_of(e)}  # type: ignore[attr-defined]
@@ -203,13 +141,6 @@ def sequential_level(format: Format, entry_order: EntryOrder) -> int | None:
 
     At the root there is one parent, and so one next free position. Below levels that are located by arithmetic, entries
     must come in the order of their positions.
-
-    Parameters
-    ----------
-    format : Format
-        The format of the result.
-    entry_order : EntryOrder
-        The order in which entries come.
     """
     found = next((k for k, level in enumerate(format.levels) if level.placing == "yield"), None)
     if found is None or found in _met(format) or not format.levels[found].capability(Append):
@@ -223,28 +154,13 @@ def position_preserving_level(format: Format, entry_order: EntryOrder) -> int | 
     """Return the level whose entries keep the positions that they have in the source, or None.
 
     Such a level needs no query. Its edges are inserted as the entries are visited, since their parents come in order.
-
-    Parameters
-    ----------
-    format : Format
-        The format of the result.
-    entry_order : EntryOrder
-        The order in which entries come.
     """
     k = sequential_level(format, entry_order) if entry_order.follows else None
     return k if k is not None and format.levels[k].capability(ChildlessEdges) else None
 
 
 def shareable(format: Format, entry_order: EntryOrder) -> bool:
-    """Return whether threads can share the passes: positions depend on other entries only through queries.
-
-    Parameters
-    ----------
-    format : Format
-        The format of the result.
-    entry_order : EntryOrder
-        The order in which entries come.
-    """
+    """Return whether threads can share the passes: positions depend on other entries only through queries."""
     if not entry_order.distinct:
         return False  # values of one position are added in the order in which they come
     # Threads need levels that insert independently, at most one private array for each level, and scalar counters.
@@ -259,15 +175,7 @@ def shareable(format: Format, entry_order: EntryOrder) -> bool:
 
 
 def shared_coordinates(source: TensorType, target: TensorType, entry_order: EntryOrder) -> dict[int, int]:
-    """Return the source level whose coordinate array a target level can share, by target level.
-
-    Parameters
-    ----------
-    source, target : TensorType
-        The types of the source and of the result.
-    entry_order : EntryOrder
-        The order in which entries come.
-    """
+    """Return the source level whose coordinate array a target level can share, by target level."""
     format, first = target.format, position_preserving_level(target.format, entry_order)
     if first is None or source.format.is_structured or format.is_structured:
         return {}
@@ -286,24 +194,7 @@ def shared_coordinates(source: TensorType, target: TensorType, entry_order: Entr
 def reused_arrays(
     source: TensorType, target: TensorType, entry_order: EntryOrder, options: CodeOptions
 ) -> tuple[bool, dict[int, int]]:
-    """Return whether the result takes over the values of the source, and with them the coordinates of which levels.
-
-    Parameters
-    ----------
-    source, target : TensorType
-        The types of the source and of the result.
-    entry_order : EntryOrder
-        The order in which entries come.
-    options : CodeOptions
-        The settings that affect code.
-
-    Returns
-    -------
-    values : bool
-        True if entries keep their positions and their dtype, so that the result needs no new array of values.
-    levels : dict
-        For each level that takes over a coordinate array of the source, the level of the source.
-    """
+    """Return whether the result takes over the values of the source, and with them the coordinates of which levels."""
     stays = position_preserving_level(target.format, entry_order) is not None
     values = options.enabled("shared-arrays") and stays and source.dtype == target.dtype
     return values, shared_coordinates(source, target, entry_order) if values else {}
@@ -311,17 +202,7 @@ def reused_arrays(
 
 @lru_cache(maxsize=1024)
 def distinct_counts(format: Format, level: int, entry_order: EntryOrder) -> tuple[LevelQuery, ...]:
-    """Return the queries of a level that are answered by marking coordinates in an array over all possible ones.
-
-    Parameters
-    ----------
-    format : Format
-        The format of the result.
-    level : int
-        The number of the level, from 0.
-    entry_order : EntryOrder
-        The order in which entries come.
-    """
+    """Return the queries of a level that are answered by marking coordinates in an array over all possible ones."""
     if level in unordered_shared(format, entry_order) or level in consecutive_shared(format, entry_order):
         return ()
     return tuple(a for a in level_queries(format, level, SourceFacts()) if a.is_distinct)
@@ -329,30 +210,14 @@ def distinct_counts(format: Format, level: int, entry_order: EntryOrder) -> tupl
 
 @lru_cache(maxsize=1024)
 def private_roles(format: Format, entry_order: EntryOrder) -> tuple[tuple[int, str], ...]:
-    """Return ``(level, role)`` of every array of answers of which each thread has its own copy.
-
-    Parameters
-    ----------
-    format : Format
-        The format of the result.
-    entry_order : EntryOrder
-        The order in which entries come.
-    """
+    """Return ``(level, role)`` of every array of answers of which each thread has its own copy."""
     levels = [k for k in range(len(format.levels)) if k != position_preserving_level(format, entry_order)]
     return tuple((k, role) for k in levels for role, how in answers(format, k).items() if how != "same")
 
 
 @lru_cache(maxsize=1024)
 def scratch_roles(format: Format, entry_order: EntryOrder) -> tuple[tuple[int, str], ...]:
-    """Return ``(level, role)`` of every array that only assembly needs.
-
-    Parameters
-    ----------
-    format : Format
-        The format of the result.
-    entry_order : EntryOrder
-        The order in which entries come.
-    """
+    """Return ``(level, role)`` of every array that only assembly needs."""
     found = []
     for k, (level, c) in enumerate(zip(format.levels, format.remapping.coordinates, strict=True)):
         found += [(k, role) for role in level.require(Insertion).scratch(0, 0)]

@@ -18,24 +18,12 @@ from ..ir import nodes as ir
 from ..ir.builder import add, block, if_, lit, lt
 from ..remapping.nodes import Axis
 
-__all__ = ["AHEAD", "coordinates_ahead", "prefetch_insertion"]
-
 AHEAD = 16
 """Number of entries between the prefetch of memory and its use."""
 
 
 def coordinates_ahead(source: Access, tensor: TensorVars, p: ir.Expr) -> Mapping[str, ir.Expr]:
-    """Return the coordinates, by variable, that the last level and others of its chain store at position ``p``.
-
-    Parameters
-    ----------
-    source : Access
-        The tensor.
-    tensor : TensorVars
-        The variables of the tensor.
-    p : Expr
-        A position in the last level, less than its size.
-    """
+    """Return the coordinates, by variable, that the last level and others of its chain store at position ``p``."""
     format = tensor.type.format
     variables = level_variables(source, format)
     chain = format.level_groups[-1] if format.is_compact and not format.is_partial and format.levels else ()
@@ -56,27 +44,7 @@ def prefetch_insertion(
     values: ir.Var | None,
     name: ir.Var,
 ) -> ir.Stmt:
-    """Return the prefetch of the memory for the entry ``AHEAD`` positions after ``p``, which is empty if unknown.
-
-    Parameters
-    ----------
-    source : Access
-        The tensor whose entries are inserted.
-    tensor : TensorVars
-        The variables of that tensor.
-    p : Expr
-        The position of the current entry.
-    coords : mapping
-        The coordinates of the current entry, by variable.
-    result : (Format, sequence of LevelVars, sequence of str)
-        The format of the result, the variables of its levels, and the index variables of its levels.
-    k : int
-        The level that gives an entry the next free position of its parent.
-    values : Var or None
-        The values of the result, or None if values are not written.
-    name : Var
-        A fresh variable for the position of the later entry.
-    """
+    """Return the prefetch of the memory for the entry ``AHEAD`` positions after ``p``, which is empty if unknown."""
     format, made, variables = result
     # The later position is known only if levels above are located by coordinates, at least one of which is listed.
     above = format.levels[:k]

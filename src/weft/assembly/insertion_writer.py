@@ -61,8 +61,6 @@ from .insertion_plan import (
 )
 from .insertion_prefetch import prefetch_insertion
 
-__all__ = ["InsertionWriter", "insertion_lowerer"]
-
 _UNKNOWN = ir.Var("unknown")
 """Placeholder for the coordinate of an axis whose loop is not emitted; declared nowhere."""
 
@@ -77,27 +75,7 @@ def insertion_lowerer(
     skip_fill: bool,
     entry_order: EntryOrder,
 ) -> Lowerer:
-    """Return the lowerer of a pass that assembles a result by insertion.
-
-    Parameters
-    ----------
-    program : Program
-        Loops that contribute values to the result, by assignments to it.
-    target : Access
-        The result.
-    types : mapping
-        The type of every tensor by name.
-    names : mapping
-        The C name of every tensor and index variable.
-    phase : InsertionPass
-        The pass.
-    options : CodeOptions
-        The settings that affect code.
-    skip_fill : bool
-        If true, entries equal to the fill value are left out.
-    entry_order : EntryOrder
-        The order in which values come.
-    """
+    """Return the lowerer of a pass that assembles a result by insertion."""
     shares, _ = _reused(program, target, types, entry_order, options)
     writes_values = (phase.level is None and not shares) or skip_fill
     kind = FunctionKind.COMPUTE if writes_values else FunctionKind.ASSEMBLE
@@ -125,19 +103,7 @@ def _reads_memory_at(position: ir.Expr, stmts: Sequence[ir.Stmt]) -> bool:
 
 
 class InsertionWriter(EntryWriter):
-    """Writer of a pass that assembles a result by insertion.
-
-    Parameters
-    ----------
-    owner : Lowerer
-        The lowerer of the function.
-    access : Access
-        The result.
-    phase : InsertionPass
-        The pass.
-    entry_order : EntryOrder
-        The order in which values come.
-    """
+    """Writer of a pass that assembles a result by insertion."""
 
     def __init__(self, owner: Lowerer, access: Access, phase: InsertionPass, entry_order: EntryOrder):
         super().__init__(owner, access)

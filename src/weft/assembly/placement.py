@@ -16,24 +16,9 @@ from ..records import replace
 from ..scheduling.schedule import Schedule
 from .insertion_plan import can_insert
 
-__all__ = ["adding", "place_result"]
-
 
 def place_result(schedule: Schedule, result: TensorType) -> Schedule:
-    """Return a schedule whose values are inserted into the result, if they would have to be converted otherwise.
-
-    Parameters
-    ----------
-    schedule : Schedule
-        The schedule, whose result may be in another format.
-    result : TensorType
-        The type that the result is to have.
-
-    Returns
-    -------
-    Schedule
-        The schedule itself if the format cannot take values in the order in which they come.
-    """
+    """Return a schedule whose values are inserted into the result, if they would have to be converted otherwise."""
     if schedule.final_format is None or not _is_placeable(schedule, result):
         return schedule
     found = _placed(schedule, result)
@@ -71,15 +56,7 @@ def _placed(schedule: Schedule, result: TensorType) -> tuple[Program, EntryOrder
 
 
 def adding(stmt: Stmt, target: Access) -> Stmt:
-    """Return a statement that adds values to the result instead of storing them.
-
-    Parameters
-    ----------
-    stmt : Stmt
-        The statement.
-    target : Access
-        The result.
-    """
+    """Return a statement that adds values to the result instead of storing them."""
 
     def rule(s: Stmt) -> Stmt | None:
         return replace(s, op="add") if isinstance(s, Assign) and s.target == target else None

@@ -23,20 +23,6 @@ from ..remapping.emit_ir import emit
 from ..remapping.inverse import limits
 from ..remapping.nodes import Axis, IndexExpr, substitute
 
-__all__ = [
-    "How",
-    "LevelQuery",
-    "answer",
-    "answers",
-    "from_histogram",
-    "level_queries",
-    "mark",
-    "place_of",
-    "queries_over_axes",
-    "size_of",
-    "source_facts",
-]
-
 How = Literal["sum", "max", "same"]
 """Way to combine the answers of threads: by sums, by maxima, or not at all, since all threads store the same value."""
 
@@ -45,21 +31,12 @@ _HOW: Mapping[str, How] = {"count": "sum", "id": "same", "max": "max", "min": "m
 
 @record
 class LevelQuery:
-    """One aggregate of the queries of a level.
+    """One aggregate of the queries of a level."""
 
-    Parameters
-    ----------
-    label : str
-        The role of the array for the answers.
-    place : {'root', 'parent', 'own'}
-        The index of the array: always 0, the position of the parent, or the coordinate of this level.
-    statement : Statement
-        The computation, over the axes of the tensor.
-    """
-
-    label: str
+    label: str  # the role of the array for the answers
+    # The index of the array: always 0, the position of the parent, or the coordinate of this level.
     place: Literal["root", "parent", "own"]
-    statement: Statement
+    statement: Statement  # the computation, over the axes of the tensor
 
     @property
     def is_distinct(self) -> bool:
@@ -83,15 +60,7 @@ class LevelQuery:
 
 @lru_cache(maxsize=1024)
 def answers(format: Format, level: int) -> Mapping[str, How]:
-    """Return the arrays of answers of a level, each with the way to combine the answers of threads.
-
-    Parameters
-    ----------
-    format : Format
-        The format of the result.
-    level : int
-        The number of the level, from 0.
-    """
+    """Return the arrays of answers of a level, each with the way to combine the answers of threads."""
     queries = format.levels[level].require(Insertion).queries(level, len(format.levels) - 1)
     return {a.label: _HOW[a.op] for query in queries for a in query.aggregates}
 
@@ -99,13 +68,6 @@ def answers(format: Format, level: int) -> Mapping[str, How]:
 @lru_cache(maxsize=1024)
 def queries_over_axes(format: Format, level: int) -> tuple[Query, ...]:
     """Return the attribute queries of a level, over the axes of the converted tensor.
-
-    Parameters
-    ----------
-    format : Format
-        The format of the result.
-    level : int
-        The number of the level, from 0.
 
     Examples
     --------
@@ -127,19 +89,7 @@ def queries_over_axes(format: Format, level: int) -> tuple[Query, ...]:
 
 @lru_cache(maxsize=1024)
 def level_queries(format: Format, level: int, source: SourceFacts, histograms: bool = True) -> tuple[LevelQuery, ...]:
-    """Return the queries of a level as optimized statements over the axes of the converted tensor.
-
-    Parameters
-    ----------
-    format : Format
-        The format of the result.
-    level : int
-        The number of the level, from 0.
-    source : SourceFacts
-        Facts about the storage of the source.
-    histograms : bool
-        If true, counters may be replaced by histograms.
-    """
+    """Return the queries of a level as optimized statements over the axes of the converted tensor."""
     asked = format.levels[level].require(Insertion).queries(level, len(format.levels) - 1)
     found = []
     for query, moved in zip(asked, queries_over_axes(format, level), strict=True):
@@ -160,13 +110,7 @@ def _place(query: Query, level: int) -> Literal["root", "parent", "own"]:
 
 
 def source_facts(format: Format) -> SourceFacts:
-    """Return the facts about the storage of a tensor that the transformations of Table 1 may use.
-
-    Parameters
-    ----------
-    format : Format
-        The format of the source.
-    """
+    """Return the facts about the storage of a tensor that the transformations of Table 1 may use."""
     if format.is_structured or not format.levels:
         return SourceFacts()
     # A segment of such a level has as many entries as positions.
@@ -176,17 +120,7 @@ def source_facts(format: Format) -> SourceFacts:
 
 
 def answer(stmt: Statement, element: ir.Load, value: Callable[[IndexExpr], ir.Expr]) -> ir.Stmt:
-    """Return the update of ``element`` for one entry, or for one segment if the statement asks for widths.
-
-    Parameters
-    ----------
-    stmt : Statement
-        The statement of the query.
-    element : Load
-        The element of the array of answers.
-    value : callable
-        Returns the IR of an index expression.
-    """
+    """Return the update of ``element`` for one entry, or for one segment if the statement asks for widths."""
     assert isinstance(stmt.value, Map | Width)
     # ``value`` returns the mapped value of an entry, or the width of a segment.
     new = value(stmt.value.value) if isinstance(stmt.value, Map) else value(stmt.value.times)
@@ -205,19 +139,7 @@ def _store(element: ir.Load, value: ir.Expr) -> ir.Stmt:
 
 
 def mark(marks: ir.Var, place: ir.Expr, sign: ir.Expr, then: ir.Stmt) -> ir.Stmt:
-    """Return code that marks ``place`` with ``sign`` and runs ``then``, unless ``place`` has that mark already.
-
-    Parameters
-    ----------
-    marks : Var
-        The array of marks.
-    place : Expr
-        The index in that array.
-    sign : Expr
-        The mark.
-    then : Stmt
-        The statement to run.
-    """
+    """Return code that marks ``place`` with ``sign`` and runs ``then``, unless ``place`` has that mark already."""
     element = ir.Load(marks, place)
     return if_(ne(cast(element, "int64"), sign), block(_store(element, sign), then))
 
@@ -234,17 +156,7 @@ def extents(over: Sequence[IndexExpr], dimensions: Sequence[ir.Expr]) -> tuple[t
 def place_of(
     over: Sequence[IndexExpr], dimensions: Sequence[ir.Expr], value: Callable[[IndexExpr], ir.Expr]
 ) -> ir.Expr:
-    """Return the index of coordinates in a row-major array over all possible coordinates.
-
-    Parameters
-    ----------
-    over : sequence of IndexExpr
-        The expressions of the coordinates over the axes.
-    dimensions : sequence of Expr
-        The sizes of the axes.
-    value : callable
-        Returns the IR of an index expression.
-    """
+    """Return the index of coordinates in a row-major array over all possible coordinates."""
     place: ir.Expr = lit(0)
     for e, (low, n) in zip(over, extents(over, dimensions), strict=True):
         place = add(mul(place, n), sub(value(e), low))
@@ -252,15 +164,7 @@ def place_of(
 
 
 def size_of(over: Sequence[IndexExpr], dimensions: Sequence[ir.Expr]) -> ir.Expr:
-    """Return the number of combinations of coordinates.
-
-    Parameters
-    ----------
-    over : sequence of IndexExpr
-        The expressions of the coordinates over the axes.
-    dimensions : sequence of Expr
-        The sizes of the axes.
-    """
+    """Return the number of combinations of coordinates."""
     size: ir.Expr = lit(1)
     for _, n in extents(over, dimensions):
         size = mul(size, n)
@@ -268,19 +172,7 @@ def size_of(over: Sequence[IndexExpr], dimensions: Sequence[ir.Expr]) -> ir.Expr
 
 
 def from_histogram(stmt: Statement, answers: ir.Var, counts: ir.Var, dimensions: Sequence[ir.Expr]) -> ir.Stmt:
-    """Return loops that store the largest count of a histogram for each combination of the statement's coordinates.
-
-    Parameters
-    ----------
-    stmt : Statement
-        The statement, whose temporary is the histogram. Its coordinates are the leading ones of the histogram.
-    answers : Var
-        The array of answers.
-    counts : Var
-        The array of the histogram.
-    dimensions : sequence of Expr
-        The sizes of the axes of the tensor.
-    """
+    """Return loops that store the largest count of a histogram for each combination of the statement's coordinates."""
     assert stmt.where is not None
     over = stmt.target.indices
     q, r, inner = ir.Var("q"), ir.Var("r"), size_of(stmt.where.target.indices[len(over) :], dimensions)

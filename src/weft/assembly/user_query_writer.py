@@ -17,23 +17,12 @@ from ..remapping.nodes import IndexExpr
 from . import query_lowering
 from .entry_writer import EntryWriter
 
-__all__ = ["UserQueryWriter"]
-
 
 class UserQueryWriter(EntryWriter):
     """Writer of answers to queries of one tensor, which all ask for widths of segments of its last level, or none does.
 
     The results are arrays of int64 in row-major order of the coordinates that the queries are over. The arrays must be
     zeroed. The temporaries of the statements that have one are parameters after the results.
-
-    Parameters
-    ----------
-    owner : Lowerer
-        The lowerer of the function.
-    access : Access
-        The assigned tensor, of which nothing is stored.
-    statements : sequence of Statement
-        The statements of the queries.
     """
 
     name = "ask"

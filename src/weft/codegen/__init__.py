@@ -37,19 +37,11 @@ __all__ = [
 
 
 class CText(str):
-    """C text of a complete file, with the IR from which it was printed, so that several can be printed into one file.
-
-    Attributes
-    ----------
-    functions : tuple of Function
-        The IR of its kernels after the last pass.
-    exported : tuple of str
-        The names of the support functions that it exports, if it has no kernels.
-    """
+    """C text of a complete file with the IR that it was printed from, so that several can be printed into one file."""
 
     __slots__ = ("exported", "functions")
-    functions: tuple[Function, ...]
-    exported: tuple[str, ...]
+    functions: tuple[Function, ...]  # the IR of its kernels after the last pass
+    exported: tuple[str, ...]  # the names of the support functions that it exports, if it has no kernels
 
     @classmethod
     def of(cls, text: str, functions: Sequence[Function] = (), exported: Sequence[str] = ()) -> CText:
@@ -63,53 +55,22 @@ def print_module(functions: Sequence[Function], *, shared: bool = False) -> CTex
 
     The text compiles with ``cc -O3 -march=... -ffp-contract=off -fopenmp-simd -fwrapv -std=gnu11 -shared -fPIC``,
     linked with ``-lm``. The kernels run on one thread until their pointers to a pool of threads are set.
-
-    Parameters
-    ----------
-    functions : sequence of Function
-        The IR, as the last pass made it.
-    shared : bool
-        If true, pointers replace the support functions that take long to compile, and the loader sets them
-        (``shared_by``). Else the text is complete by itself.
-
-    Returns
-    -------
-    CText
-        The text, with the IR after the last pass.
     """
     return CText.of(_file([(function, "") for function in functions], shared), functions)
 
 
 def emit_bundle(texts: Iterable[CText]) -> str:
-    """Return several texts as one text, in which the support functions that they have in common are there once.
-
-    Parameters
-    ----------
-    texts : iterable of CText
-        The texts. The names of the kernels of each get the ``abi.suffix`` of the text.
-    """
+    """Return several texts as one text, in which the support functions that they have in common are there once."""
     return _file([(function, suffix(text)) for text in texts for function in text.functions])
 
 
 def shared_by(source: str) -> list[str]:
-    """Return the names of the support functions to which the loader must set pointers in the library of a C text.
-
-    Parameters
-    ----------
-    source : str
-        The C text of the library.
-    """
+    """Return the names of the support functions to which the loader must set pointers in the library of a C text."""
     return [name for name in SHARED if f"(*{name})(" in source]
 
 
 def is_parallel(source: str) -> bool:
-    """Return whether kernels of a C text have loops that threads share, for which the process needs a pool of threads.
-
-    Parameters
-    ----------
-    source : str
-        The C text of the library.
-    """
+    """Return whether kernels of a C text have loops that threads share, which need a pool of threads."""
     return "weft_parallel(" in source
 
 
@@ -125,13 +86,7 @@ def _file(functions: Sequence[tuple[Function, str]], shared: bool = False) -> st
 
 
 def emit_library(names: Iterable[str]) -> CText:
-    """Return C text of a complete file that exports prelude functions, which Python can then call.
-
-    Parameters
-    ----------
-    names : iterable of str
-        The names of the prelude functions.
-    """
+    """Return C text of a complete file that exports prelude functions, which Python can then call."""
     exported = list(names)
     parts = [INCLUDES]
     for name in required(exported):

@@ -16,8 +16,6 @@ from ..ir.types import is_complex, is_integer
 from .prelude import PRELUDE
 from .types import constant, type_name
 
-__all__ = ["Expressions"]
-
 _SMALL = ("int8", "int16", "uint8", "uint16")
 _ARITHMETIC = ("+", "-", "*", "/", "%", "<<", ">>", "&", "|", "^")
 _WIDE = ("int64", "uint32", "uint64")
@@ -29,13 +27,7 @@ _COMPLEX_OPS = {
 
 
 class Expressions:
-    """Printer of expressions, which collects the C functions that they call in ``calls``.
-
-    Parameters
-    ----------
-    name : callable
-        Takes the name of a variable in the IR; returns its C name.
-    """
+    """Printer of expressions, which collects the C functions that they call in ``calls``."""
 
     def __init__(self, name: Callable[[str], str]):
         self.name = name

@@ -52,23 +52,13 @@ from .c_expressions import Expressions
 from .names import NameMaker
 from .types import type_name
 
-__all__ = ["CFunction", "print_function"]
-
 _TAKEN = ("int64_t *weft_next", "int64_t weft_end")  # the iteration that a thread takes next, and the end
 _UNROLLED = 16
 """Most iterations of a loop that GCC unrolls whole."""
 
 
 class CFunction:
-    """C text of one function of the IR, in ``text``, and the C functions that it calls, in ``calls``.
-
-    Parameters
-    ----------
-    function : Function
-        The function.
-    suffix : str
-        Suffix of the names of all C functions that are printed for the function.
-    """
+    """C text of one function of the IR, in ``text``, and the C functions that it calls, in ``calls``."""
 
     def __init__(self, function: Function, suffix: str = ""):
         self.names = NameMaker()
@@ -491,13 +481,5 @@ def _fill(start: str, name: str, args: list[str], end: str, width: int = 100) ->
 
 
 def print_function(function: Function, suffix: str = "") -> CFunction:
-    """Return a function printed as C.
-
-    Parameters
-    ----------
-    function : Function
-        The function.
-    suffix : str
-        Suffix of the names of its C functions.
-    """
+    """Return a function printed as C."""
     return CFunction(function, suffix)

@@ -5,8 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
-__all__ = ["NameMaker", "is_reserved", "mangle"]
-
 # Words of C, macros of its headers, macros of compilers, and the parameters that each kernel has (counts, threads).
 _KEYWORDS = """
     alignas alignof auto bool break case char const constexpr continue default do double else enum extern false
@@ -40,23 +38,12 @@ _ILLEGAL = re.compile(r"[^A-Za-z0-9_]")
 
 
 def is_reserved(name: str) -> bool:
-    """Return whether a name has a meaning in C, in the C library or in the C text of weft.
-
-    Parameters
-    ----------
-    name : str
-        The name.
-    """
+    """Return whether a name has a meaning in C, in the C library or in the C text of weft."""
     return name in _RESERVED or _PATTERNS.match(name) is not None
 
 
 def mangle(name: str) -> str:
     """Return a legal C identifier for a name: the name itself if it is an identifier and not reserved.
-
-    Parameters
-    ----------
-    name : str
-        Any text.
 
     Examples
     --------
@@ -74,11 +61,6 @@ def mangle(name: str) -> str:
 
 class NameMaker:
     """Maker of unique legal C identifiers.
-
-    Parameters
-    ----------
-    taken : iterable of str, optional
-        Identifiers that must not be used.
 
     Examples
     --------

@@ -13,8 +13,6 @@ from ..ir.passes.polling import LongCalls
 from .support import arithmetic, division, hashing, masks, memory, polling, search, sorting, threads, vectors
 from .support.snippet import Snippet
 
-__all__ = ["INCLUDES", "LONG", "PRELUDE", "SHARED", "prelude_text", "required"]
-
 INCLUDES = "#include <stdbool.h>\n#include <stddef.h>\n#include <stdint.h>\n"
 
 
@@ -54,20 +52,7 @@ SHARED = tuple(name for name, snippet in PRELUDE.structure.items() if snippet.sh
 
 
 def required(names: Iterable[str], shared: bool = False) -> list[str]:
-    """Return the names of prelude functions and of all functions that they need, without repetitions.
-
-    Parameters
-    ----------
-    names : iterable of str
-        The names of the prelude functions.
-    shared : bool
-        If true, functions that only shared functions need are left out.
-
-    Returns
-    -------
-    list of str
-        The names, those of needed functions first.
-    """
+    """Return the names of prelude functions and of all functions that they need, without repetitions."""
     done: dict[str, None] = {}
 
     def visit(name: str) -> None:
@@ -83,15 +68,7 @@ def required(names: Iterable[str], shared: bool = False) -> list[str]:
 
 
 def prelude_text(names: Iterable[str], shared: bool = False) -> str:
-    """Return the C text of prelude functions and of all functions that they need.
-
-    Parameters
-    ----------
-    names : iterable of str
-        The names of the prelude functions.
-    shared : bool
-        If true, shared functions are pointers, which the loader sets.
-    """
+    """Return the C text of prelude functions and of all functions that they need."""
     return "\n".join(
         _pointer(name) if shared and PRELUDE[name].shared else PRELUDE[name].text for name in required(names, shared)
     )

@@ -15,8 +15,6 @@ from ..ir import Function, Param, Var
 from .names import NameMaker, mangle
 from .prelude import PRELUDE
 
-__all__ = ["COUNTS", "THREADS", "declaration", "parameters", "suffix", "symbol", "unpacked"]
-
 COUNTS = Var("counts", "int64*")
 THREADS = Var("threads", "int64")
 

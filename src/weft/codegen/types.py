@@ -7,8 +7,6 @@ import struct
 
 from ..ir.types import INTEGERS, is_complex, wrap
 
-__all__ = ["complex_of", "constant", "type_name"]
-
 _C_TYPES = {
     "bool": "bool", "float32": "float", "float64": "double",
     "complex64": "float _Complex", "complex128": "double _Complex",
@@ -17,24 +15,12 @@ _C_TYPES = {
 
 
 def type_name(ty: str) -> str:
-    """Return the C type of an IR type; a pointer type ends in a space and a star.
-
-    Parameters
-    ----------
-    ty : str
-        The IR type.
-    """
+    """Return the C type of an IR type; a pointer type ends in a space and a star."""
     return f"{_C_TYPES[ty[:-1]]} *" if ty.endswith("*") else _C_TYPES[ty]
 
 
 def complex_of(ty: str) -> str:
-    """Return the type of the real and imaginary parts of a complex type.
-
-    Parameters
-    ----------
-    ty : str
-        The complex IR type.
-    """
+    """Return the type of the real and imaginary parts of a complex type."""
     return "float32" if ty == "complex64" else "float64"
 
 
@@ -54,15 +40,7 @@ def _float(value: float, ty: str) -> str:
 
 
 def constant(value: bool | int | float | complex, ty: str) -> str:
-    """Return the C text of a constant, exact to the last bit, which may begin with a minus sign.
-
-    Parameters
-    ----------
-    value : bool, int, float or complex
-        The value.
-    ty : str
-        The IR type.
-    """
+    """Return the C text of a constant, exact to the last bit, which may begin with a minus sign."""
     if ty == "bool":
         return "true" if value else "false"
     if is_complex(ty):

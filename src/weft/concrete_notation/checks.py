@@ -7,8 +7,6 @@ from collections.abc import Iterable
 from ..index_notation.nodes import Access
 from .nodes import Assign, Fill, Forall, Program, Sequence, Stmt, Where, accesses, assignments
 
-__all__ = ["why_not_concrete"]
-
 Derived = tuple[tuple[str, frozenset[str]], ...]
 
 
@@ -18,20 +16,6 @@ def why_not_concrete(program: Program, target: Access, derived: Derived = ()) ->
     A valid program assigns the target. The loops around a use of a variable bind the variable exactly once. A workspace
     is read only in the consumer of a ``where`` whose producer writes it. Only the target and workspaces are assigned,
     and only the target is filled.
-
-    Parameters
-    ----------
-    program : Program
-        The program to check.
-    target : Access
-        The result.
-    derived : tuple of (str, frozenset of str)
-        Variables that follow from others, each with these: it is bound where all of these are.
-
-    Returns
-    -------
-    str or None
-        The first violation found, or None if the program is valid.
     """
     if not any(a.target.tensor == target.tensor for a in assignments(program.stmt)):
         return f"{target.tensor} is never assigned"

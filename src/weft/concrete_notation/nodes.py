@@ -21,30 +21,6 @@ from ..index_notation.nodes import Access, Apply, Expr, Literal
 from ..index_notation.operator_table import OPERATORS
 from ..records import record
 
-__all__ = [
-    "SMALL_WORKSPACE",
-    "Assign",
-    "Fill",
-    "Forall",
-    "Program",
-    "RegisterStrips",
-    "Sequence",
-    "Split",
-    "Stmt",
-    "TileSweep",
-    "Where",
-    "Workspace",
-    "WorkspaceKind",
-    "accesses",
-    "assignments",
-    "foralls_of",
-    "result_of",
-    "rewrite",
-    "statements",
-    "to_text",
-    "wheres_of",
-]
-
 SMALL_WORKSPACE = 64
 """Largest number of elements of a workspace that is kept in registers or on the stack."""
 
@@ -100,33 +76,18 @@ WorkspaceKind: TypeAlias = OneOf["scalar", "dense", "list", "hash", "flags", "pa
 
 @record
 class Workspace:
-    """Temporary tensor inside one ``Where``.
+    """Temporary tensor inside one ``Where``."""
 
-    Parameters
-    ----------
-    name : str
-        The name of the workspace in accesses.
-    indices : tuple of str
-        The index variables of the workspace. A scalar workspace has none.
-    kind : {'scalar', 'dense', 'list', 'hash', 'flags', 'pairs'}
-        The data structure. ``'scalar'``: one number. ``'dense'``: an array that is filled before use. ``'list'``: an
-        array with a list of the coordinates that were written. ``'hash'``: a hash table from coordinates to values, for
-        dimensions too large for an array. ``'flags'``: an array with one flag for each coordinate. ``'pairs'``: a list
-        of coordinates in the order of writing and a list of their values, both sorted before the consumer runs.
-    dtype : str
-        The dtype of the values.
-    op : str
-        The operator that reduces values into the workspace.
-    repeats : bool
-        True if a ``'pairs'`` workspace may list a coordinate more than once.
-    """
-
-    name: str
-    indices: tuple[str, ...]
+    name: str  # the name of the workspace in accesses
+    indices: tuple[str, ...]  # the index variables of the workspace. A scalar workspace has none.
+    # The data structure. ``'scalar'``: one number. ``'dense'``: an array that is filled before use. ``'list'``: an
+    # array with a list of the coordinates that were written. ``'hash'``: a hash table from coordinates to values, for
+    # dimensions too large for an array. ``'flags'``: an array with one flag for each coordinate. ``'pairs'``: a list of
+    # coordinates in the order of writing and a list of their values, both sorted before the consumer runs.
     kind: WorkspaceKind
-    dtype: str
-    op: str = "add"
-    repeats: bool = False
+    dtype: str  # the dtype of the values
+    op: str = "add"  # the operator that reduces values into the workspace
+    repeats: bool = False  # True if a ``'pairs'`` workspace may list a coordinate more than once
 
 
 @record
@@ -189,16 +150,7 @@ class Program:
 
 
 def rewrite(stmt: Stmt, rule: Callable[[Stmt], Stmt | None]) -> Stmt:
-    """Return ``stmt`` rewritten by ``rule`` from the outside in.
-
-    Parameters
-    ----------
-    stmt : Stmt
-        The statement.
-    rule : callable
-        Takes a statement and returns its replacement. For None, the statement is kept and its parts are
-        rewritten. The parts of a replacement are not rewritten.
-    """
+    """Return ``stmt`` rewritten by ``rule`` from the outside in."""
     new = rule(stmt)
     if new is not None:
         return new

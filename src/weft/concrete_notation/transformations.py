@@ -13,19 +13,6 @@ from ..index_notation.nodes import Access, Apply, Expr
 from ..records import record, replace
 from .nodes import Assign, Forall, Program, Split, Stmt, Where, Workspace, accesses, assignments, rewrite
 
-__all__ = [
-    "can_parallelize",
-    "can_precompute",
-    "can_reorder",
-    "can_split",
-    "factors",
-    "parallelize",
-    "precompute",
-    "product",
-    "reorder",
-    "split",
-]
-
 Fits = Callable[[Access, Sequence[str]], str | None]
 """Function that returns the reason why loops over variables in the given order cannot traverse an access, or None."""
 
@@ -68,17 +55,7 @@ def _holding(program: Program, variables: Sequence[str]) -> _Nest | None:
 
 
 def can_reorder(program: Program, order: Sequence[str], fits: Fits | None = None) -> str | None:
-    """Return the reason why the loops over ``order`` cannot be put in that order, or None.
-
-    Parameters
-    ----------
-    program : Program
-        The program.
-    order : sequence of str
-        The variables of directly nested loops, in their new order from the outside in.
-    fits : callable, optional
-        Returns the reason why loops in some order cannot traverse an access, or None.
-    """
+    """Return the reason why the loops over ``order`` cannot be put in that order, or None."""
     if len(set(order)) < len(order) or not order:
         return f"an order names each loop once, not {', '.join(order)}"
     nest = _holding(program, order)
@@ -106,20 +83,6 @@ def reorder(program: Program, order: Sequence[str], fits: Fits | None = None) ->
     """Return the program with the directly nested loops over ``order`` in that order.
 
     Other loops of the same nest stay in place.
-
-    Parameters
-    ----------
-    program : Program
-        The program.
-    order : sequence of str
-        The variables of the loops, in their new order from the outside in.
-    fits : callable, optional
-        Returns the reason why loops in some order cannot traverse an access, or None.
-
-    Raises
-    ------
-    ScheduleError
-        If ``can_reorder`` returns a reason.
     """
     _require(can_reorder(program, order, fits))
     done = False
@@ -147,11 +110,6 @@ def factors(expr: Expr) -> list[Expr]:
     """Return the factors of a product, from left to right.
 
     Any other expression is its own single factor.
-
-    Parameters
-    ----------
-    expr : Expr
-        The expression.
     """
     match expr:
         case Apply(op="multiply", args=(a, b)):
@@ -160,13 +118,7 @@ def factors(expr: Expr) -> list[Expr]:
 
 
 def product(parts: Sequence[Expr]) -> Expr:
-    """Return the product of factors, multiplied from left to right.
-
-    Parameters
-    ----------
-    parts : sequence of Expr
-        The factors, at least one.
-    """
+    """Return the product of factors, multiplied from left to right."""
     whole = parts[0]
     for f in parts[1:]:
         whole = Apply("multiply", (whole, f))
@@ -184,21 +136,7 @@ def _without(value: Expr, part: Expr) -> list[Expr] | None:
 
 
 def can_precompute(program: Program, part: Expr, over: Sequence[str], name: str, kind: str = "dense") -> str | None:
-    """Return the reason why ``part`` cannot be computed into a workspace over ``over`` first, or None.
-
-    Parameters
-    ----------
-    program : Program
-        The program.
-    part : Expr
-        A product of some of the factors of an assigned value.
-    over : sequence of str
-        The variables of the innermost loops, which become the index variables of the workspace.
-    name : str
-        The name of the workspace.
-    kind : {'dense', 'scalar'}
-        The kind of the workspace.
-    """
+    """Return the reason why ``part`` cannot be computed into a workspace over ``over`` first, or None."""
     if kind not in ("scalar", "dense"):
         return f"a workspace to precompute into is scalar or dense, not {kind}"
     if (kind == "scalar") != (not over):
@@ -219,28 +157,7 @@ def can_precompute(program: Program, part: Expr, over: Sequence[str], name: str,
 def precompute(
     program: Program, part: Expr, over: Sequence[str], name: str, dtype: str, kind: str = "dense"
 ) -> Program:
-    """Return the program with ``part`` computed into a workspace before the innermost loops use it.
-
-    Parameters
-    ----------
-    program : Program
-        The program.
-    part : Expr
-        A product of some of the factors of an assigned value.
-    over : sequence of str
-        The variables of the innermost loops, which become the index variables of the workspace.
-    name : str
-        The name of the workspace.
-    dtype : str
-        The dtype of the workspace.
-    kind : {'dense', 'scalar'}
-        The kind of the workspace.
-
-    Raises
-    ------
-    ScheduleError
-        If ``can_precompute`` returns a reason.
-    """
+    """Return the program with ``part`` computed into a workspace before the innermost loops use it."""
     _require(can_precompute(program, part, over, name, kind))
     w = Access(name, tuple(over))
 
@@ -271,19 +188,7 @@ def precompute(
 
 
 def can_split(program: Program, var: str, outer: str, inner: str, factor: int) -> str | None:
-    """Return the reason why the loop over ``var`` cannot be split into blocks of ``factor`` iterations, or None.
-
-    Parameters
-    ----------
-    program : Program
-        The program.
-    var : str
-        The variable of the loop.
-    outer, inner : str
-        New names for the variables of the loops over the blocks and inside one block.
-    factor : int
-        The number of iterations in a block.
-    """
+    """Return the reason why the loop over ``var`` cannot be split into blocks of ``factor`` iterations, or None."""
     if factor < 1:
         return f"a block holds at least one iteration, not {factor}"
     # A split loop no longer occurs under its own name, but the inner loop still binds its variable.
@@ -301,22 +206,6 @@ def split(program: Program, var: str, outer: str, inner: str, factor: int) -> Pr
 
     A block consists of consecutive coordinates or of consecutive stored entries, as the loop iterates the one or the
     other.
-
-    Parameters
-    ----------
-    program : Program
-        The program.
-    var : str
-        The variable of the loop.
-    outer, inner : str
-        New names for the variables of the loops over the blocks and inside one block.
-    factor : int
-        The number of iterations in a block.
-
-    Raises
-    ------
-    ScheduleError
-        If ``can_split`` returns a reason.
     """
     _require(can_split(program, var, outer, inner, factor))
 
@@ -331,17 +220,7 @@ def split(program: Program, var: str, outer: str, inner: str, factor: int) -> Pr
 
 
 def can_parallelize(program: Program, var: str, target: Access) -> str | None:
-    """Return the reason why threads cannot share the iterations over ``var``, or None.
-
-    Parameters
-    ----------
-    program : Program
-        The program.
-    var : str
-        The variable of the outermost loop.
-    target : Access
-        The result. Iterations are independent only if ``var`` is one of its index variables.
-    """
+    """Return the reason why threads cannot share the iterations over ``var``, or None."""
     outermost = [n.variables[0] for n in _nests(program.stmt)[:1]]
     if outermost != [var]:
         return f"the outermost loop is over {', '.join(outermost) or 'nothing'}, not {var}"
@@ -353,22 +232,7 @@ def can_parallelize(program: Program, var: str, target: Access) -> str | None:
 
 
 def parallelize(program: Program, var: str, target: Access) -> Program:
-    """Return the program with the iterations of the outermost loop shared among threads.
-
-    Parameters
-    ----------
-    program : Program
-        The program.
-    var : str
-        The variable of the outermost loop.
-    target : Access
-        The result.
-
-    Raises
-    ------
-    ScheduleError
-        If ``can_parallelize`` returns a reason.
-    """
+    """Return the program with the iterations of the outermost loop shared among threads."""
     _require(can_parallelize(program, var, target))
 
     def visit(s: Stmt) -> Stmt | None:

@@ -17,8 +17,6 @@ from ..operations.operands import StorageHolder, as_operand
 from ..tensor import asarray
 from .chunks import from_tensor, tasks
 
-__all__ = ["aligned", "cut_beside"]
-
 SMALL = 1 << 27
 """Bytes up to which a dense operand is put together where a sparse one would have to be cut."""
 
@@ -28,20 +26,7 @@ Chunks = tuple[float, ...]
 def aligned(
     operands: Mapping[str, tuple[Any, tuple[str, ...]]], assignment: Assignment
 ) -> tuple[dict[str, Chunks], dict[str, Any]]:
-    """Return the chunks of each variable, and the operands in them.
-
-    Parameters
-    ----------
-    operands : mapping
-        An array and its index variables by name.
-    assignment : Assignment
-        The assignment, for messages.
-
-    Raises
-    ------
-    ShapeError
-        If sizes of chunks are unknown that would have to agree.
-    """
+    """Return the chunks of each variable, and the operands in them."""
     cut: dict[str, dict[bool, list[Any]]] = {}
     for x, indices in operands.values():
         sparse = isinstance(meta_from_array(x), StorageHolder)

@@ -17,21 +17,6 @@ from ..operations.operands import StorageHolder, storage_of
 from ..tensor import SparseTensor, asarray
 from . import hooks
 
-__all__ = [
-    "ENTRIES",
-    "READ",
-    "again",
-    "cuts",
-    "entries",
-    "from_tensor",
-    "kept_entries",
-    "kept_entries_of",
-    "rechunk",
-    "remember",
-    "remember_total",
-    "tasks",
-]
-
 READ = "weft: read "
 """Start of the names of layers whose tasks read files."""
 ENTRIES = 10_000_000
@@ -57,15 +42,7 @@ def again(x: Any, number: int) -> Any:
 
 
 def cuts(counts: np.ndarray[Any, Any], entries: int) -> tuple[int, ...]:
-    """Return sizes of chunks along an axis, so that each has at most ``entries`` entries, or is one slice.
-
-    Parameters
-    ----------
-    counts : ndarray
-        The number of entries of each slice.
-    entries : int
-        The number of entries of a chunk.
-    """
+    """Return sizes of chunks along an axis, so that each has at most ``entries`` entries, or is one slice."""
     if entries < 1:
         raise ValueError(f"entries is a positive number, not {entries}")
     ends = np.cumsum(counts, dtype=np.int64)

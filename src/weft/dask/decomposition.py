@@ -11,8 +11,6 @@ from ..errors import ShapeError
 from .chunks import again, tasks
 from .statement import evaluate
 
-__all__ = ["svd"]
-
 
 def svd(
     X: Any, /, k: int, *, n_oversamples: int = 10, n_power_iter: int = 2, seed: int | None = None

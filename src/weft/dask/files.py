@@ -27,8 +27,6 @@ from .chunks import ENTRIES, READ, remember_total, tasks
 from .steps import steps_of
 from .trees import shown
 
-__all__ = ["open", "save"]
-
 
 @record
 class Read:

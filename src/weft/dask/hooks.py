@@ -12,8 +12,6 @@ from ..numpy_api.sorting import percentile
 from ..operations.fill_change import as_array
 from ..tensor import SparseTensor
 
-__all__ = ["registered"]
-
 
 def _percentile(chunk: SparseTensor, q: Any, method: str = "linear") -> tuple[Any, int]:
     """Return percentiles of a chunk for dask to merge, and the number of elements that they stand for."""

@@ -11,8 +11,6 @@ from distributed import WorkerPlugin
 from ..runtime import loader
 from .steps import Operand, Step, steps_of
 
-__all__ = ["warm"]
-
 
 class Kernels(WorkerPlugin):  # type: ignore[misc]  # the package has no types
     """Shared objects that each worker takes when it starts, if its machine is of the same kind."""

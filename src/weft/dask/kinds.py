@@ -13,8 +13,6 @@ from ..records import record
 from ..storage import Storage, tensor_type
 from ..tensor import SparseTensor, asarray
 
-__all__ = ["Kind"]
-
 
 @record
 class Kind:

@@ -28,8 +28,6 @@ from .statement import evaluate
 from .steps import Operand, Step, noted
 from .trees import tree
 
-__all__ = ["mean", "std", "var"]
-
 Axis = int | tuple[int, ...] | None
 
 

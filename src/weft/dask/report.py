@@ -16,8 +16,6 @@ from .chunks import kept_entries_of
 from .statement import Block, evaluate
 from .steps import Operand, Step, steps_of
 
-__all__ = ["explain"]
-
 _LINES = ("loops: ", "values over ", "parallel: ")
 
 

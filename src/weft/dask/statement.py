@@ -53,8 +53,6 @@ from .kinds import Kind
 from .steps import Operand, Step, noted
 from .trees import shown, tree
 
-__all__ = ["Block", "Merge", "einsum", "evaluate"]
-
 _GUESS = 0.01
 """Density of sparse operands whose entries nobody has counted."""
 

@@ -8,8 +8,6 @@ from typing import Any
 
 from ..records import record
 
-__all__ = ["Operand", "Step", "noted", "steps_of"]
-
 
 @record
 class Operand:

@@ -11,8 +11,6 @@ from dask.array.reductions import _tree_reduce
 
 from ..records import record
 
-__all__ = ["combined", "tree"]
-
 
 @record
 class _Task:

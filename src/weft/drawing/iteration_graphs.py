@@ -17,8 +17,6 @@ from ..lowering.lowerer import Lowerer
 from ..records import record
 from .scene import COLORS, Arrow, Box, Item, Label, Scene, text_width
 
-__all__ = ["IterationGraph", "Path", "graph_scene", "iteration_graph"]
-
 _PITCH = 58.0
 _BAR = 34.0
 _STOP = 11.0
@@ -26,52 +24,24 @@ _STOP = 11.0
 
 @record
 class Path:
-    """Path of one access through the variables of its levels.
+    """Path of one access through the variables of its levels."""
 
-    Parameters
-    ----------
-    access : str
-        The access in index notation.
-    note : str
-        The format of the tensor, or its part in the expression.
-    stops : tuple of (str, str)
-        The variable and the text of each level.
-    """
-
-    access: str
-    note: str
-    stops: tuple[tuple[str, str], ...]
+    access: str  # the access in index notation
+    note: str  # the format of the tensor, or its part in the expression
+    stops: tuple[tuple[str, str], ...]  # the variable and the text of each level
 
 
 @record
 class IterationGraph:
-    """Loops of a kernel, and the paths of its accesses.
+    """Loops of a kernel, and the paths of its accesses."""
 
-    Parameters
-    ----------
-    assignment : str
-        The assignment in index notation.
-    loops : tuple of (str, str)
-        The variables, outermost first, each with a note on its loop.
-    paths : tuple of Path
-        The paths: operands, workspaces, and last the result.
-    """
-
-    assignment: str
-    loops: tuple[tuple[str, str], ...]
-    paths: tuple[Path, ...]
+    assignment: str  # the assignment in index notation
+    loops: tuple[tuple[str, str], ...]  # the variables, outermost first, each with a note on its loop
+    paths: tuple[Path, ...]  # the paths: operands, workspaces, and last the result
 
 
 def iteration_graph(lowerer: Lowerer, assignment: str) -> IterationGraph:
-    """Return the iteration graph of the loops that a lowerer has.
-
-    Parameters
-    ----------
-    lowerer : Lowerer
-        The lowerer.
-    assignment : str
-        The assignment in index notation.
-    """
+    """Return the iteration graph of the loops that a lowerer has."""
     program = lowerer.program
     # A loop that is cut into blocks, or by tiles of another variable, stands for the variable that it is over.
     whole = {split.inner: split.var for split in program.splits}
@@ -120,13 +90,7 @@ def _path(access: Access, types: Mapping[str, TensorType], names: Mapping[str, s
 
 
 def graph_scene(graph: IterationGraph) -> Scene:
-    """Return the scene of an iteration graph.
-
-    Parameters
-    ----------
-    graph : IterationGraph
-        The graph.
-    """
+    """Return the scene of an iteration graph."""
     names = max(
         [text_width(v, "level") for v, _ in graph.loops] + [text_width(n, "note") for _, n in graph.loops] + [0]
     )

@@ -13,8 +13,6 @@ from .iteration_graphs import graph_scene, iteration_graph
 from .lattices import Lattice, lattice_scene, lattices
 from .scene import Drawing, Item, Label, Scene, below, paint
 
-__all__ = ["HasKernels", "iteration_graph_svg", "kernel_drawing", "lattices_svg"]
-
 DRAWN = ("iteration graph", "lattices")
 """The stages of the compiler that are drawn."""
 
@@ -30,11 +28,6 @@ class HasKernels(Protocol):
 def iteration_graph_svg(kernel: HasKernels) -> str:
     """Return a drawing of the iteration graphs of all kernels of an expression, as SVG.
 
-    Parameters
-    ----------
-    kernel : CompiledKernel, Plan or Kernel
-        The kernel, such as one that :func:`weft.compile` returned.
-
     Examples
     --------
     >>> import weft
@@ -47,16 +40,6 @@ def iteration_graph_svg(kernel: HasKernels) -> str:
 def lattices_svg(kernel: HasKernels) -> list[tuple[str, str]]:
     """Return the variable of each loop of an expression with a drawing of its merge lattice, as SVG.
 
-    Parameters
-    ----------
-    kernel : CompiledKernel, Plan or Kernel
-        The kernel, such as one that :func:`weft.compile` returned.
-
-    Returns
-    -------
-    list of (str, str)
-        The variable of each loop, and the drawing. A loop that merges nothing says so.
-
     Examples
     --------
     >>> import weft
@@ -68,20 +51,7 @@ def lattices_svg(kernel: HasKernels) -> list[tuple[str, str]]:
 
 
 def kernel_drawing(kernel: HasKernels, stages: bool | str | Iterable[str] = True) -> Drawing:
-    """Return one drawing with the iteration graph of each kernel, and below it the merge lattices of its loops.
-
-    Parameters
-    ----------
-    kernel : CompiledKernel, Plan or Kernel
-        The kernel.
-    stages : bool, str or iterable of str, optional
-        The stages to draw, ``"iteration graph"`` and ``"lattices"``; by default both.
-
-    Raises
-    ------
-    ValueError
-        When a stage has no drawing.
-    """
+    """Return one drawing with the iteration graph of each kernel, and below it the merge lattices of its loops."""
     names = [stages] if isinstance(stages, str) else DRAWN if isinstance(stages, bool) else list(stages)
     wanted = [name.replace("-", " ") for name in names]
     for name in wanted:

@@ -16,8 +16,6 @@ from ..lowering.lowerer import Lowerer
 from ..records import record
 from .scene import Arrow, Box, Item, Label, Scene, text_width
 
-__all__ = ["Lattice", "lattice_scene", "lattices"]
-
 _LAYER = 52.0  # between layers of points
 _BOX = 42.0
 _SPACE = 22.0
@@ -36,18 +34,10 @@ class LatticePoint:
 
 @record
 class Lattice:
-    """Merge lattice of one loop.
+    """Merge lattice of one loop."""
 
-    Parameters
-    ----------
-    var : str
-        The variable of the loop.
-    points : tuple of LatticePoint
-        The points, largest first.
-    """
-
-    var: str
-    points: tuple[LatticePoint, ...]
+    var: str  # the variable of the loop
+    points: tuple[LatticePoint, ...]  # the points, largest first
 
     @property
     def merges(self) -> bool:
@@ -69,13 +59,7 @@ class Lattice:
 
 
 def lattices(lowerer: Lowerer) -> tuple[Lattice, ...]:
-    """Return the merge lattices that a lowerer has built, each once.
-
-    Parameters
-    ----------
-    lowerer : Lowerer
-        The lowerer, which has lowered its loops.
-    """
+    """Return the merge lattices that a lowerer has built, each once."""
     # The loops inside a case have the statement of the case, which is found beside those of the program.
     loops = list(foralls_of(lowerer.program.stmt))
     found: dict[Lattice, None] = {}
@@ -123,13 +107,7 @@ def _text(case: Stmt | None, known: bool) -> str:
 
 
 def lattice_scene(lattice: Lattice) -> Scene:
-    """Return the scene of one merge lattice.
-
-    Parameters
-    ----------
-    lattice : Lattice
-        The lattice.
-    """
+    """Return the scene of one merge lattice."""
     items: tuple[Item, ...] = (Label(0, 0, lattice.text, "level"),)
     if lattice.merges:
         items += tuple(_points(lattice))

@@ -14,24 +14,6 @@ from typing import Literal, TypeAlias
 
 from ..records import record, replace
 
-__all__ = [
-    "COLORS",
-    "TEXT_HEIGHT",
-    "Arrow",
-    "Box",
-    "Drawing",
-    "Item",
-    "Label",
-    "Line",
-    "Scene",
-    "below",
-    "beside",
-    "extent",
-    "moved",
-    "paint",
-    "text_width",
-]  # fmt: skip
-
 BoxStyle: TypeAlias = Literal["stored", "index", "computed", "padding", "absent", "node", "bar", "stop", "panel"]
 """A box: of an entry, of an index array, of a computed coordinate, of padding, of an element that is not stored, of a
 graph, of its loops and of the stops of its paths, or around other boxes."""
@@ -93,30 +75,16 @@ Arial,'DejaVu Sans',sans-serif}
 
 @record
 class Box:
-    """A rectangle with text in its middle.
+    """A rectangle with text in its middle."""
 
-    Parameters
-    ----------
-    x, y, width, height : float
-        The place of the left upper corner, and the size.
-    text : str
-        The text.
-    style : str
-        The kind of box.
-    color : int, optional
-        The number of the color of an entry. None for the color of the style.
-    tip : str
-        Text that is shown while a pointer is over the box.
-    """
-
-    x: float
-    y: float
-    width: float
-    height: float
+    x: float  # the place of the left upper corner, and the size
+    y: float  # the place of the left upper corner, and the size
+    width: float  # the place of the left upper corner, and the size
+    height: float  # the place of the left upper corner, and the size
     text: str = ""
-    style: BoxStyle = "index"
-    color: int | None = None
-    tip: str = ""
+    style: BoxStyle = "index"  # the kind of box
+    color: int | None = None  # the number of the color of an entry. None for the color of the style.
+    tip: str = ""  # Text that is shown while a pointer is over the box
 
     @property
     def middle(self) -> float:
@@ -140,21 +108,13 @@ class Label:
 
 @record
 class Arrow:
-    """A curve that leaves ``(x1, y1)`` and reaches ``(x2, y2)`` vertically, with a head at its end.
-
-    Parameters
-    ----------
-    x1, y1, x2, y2 : float
-        The two ends.
-    color : int, optional
-        The number of the color of an entry. None for gray.
-    """
+    """A curve that leaves ``(x1, y1)`` and reaches ``(x2, y2)`` vertically, with a head at its end."""
 
     x1: float
     y1: float
     x2: float
     y2: float
-    color: int | None = None
+    color: int | None = None  # the number of the color of an entry. None for gray.
 
 
 @record
@@ -198,13 +158,7 @@ class Drawing(str):
         return str(self)
 
     def save(self, path: str | Path) -> None:
-        """Write the SVG text to a file.
-
-        Parameters
-        ----------
-        path : str or Path
-            The file, which is replaced if it exists.
-        """
+        """Write the SVG text to a file."""
         Path(path).write_text(f"{self}\n", encoding="utf-8")
 
     def __str__(self) -> str:

@@ -13,26 +13,12 @@ from .scene import Drawing, paint
 from .storage_layout import storage_scene
 from .stored_levels import read_levels
 
-__all__ = ["MAX_CELLS", "draw", "storage_svg"]
-
 MAX_CELLS = 600
 """Largest number of elements of a tensor that is drawn, and of elements of all its arrays."""
 
 
 def storage_svg(tensor: SparseTensor | Storage, *, max_cells: int = MAX_CELLS) -> str:
     """Return a drawing of the arrays in which a tensor is stored, as SVG.
-
-    Parameters
-    ----------
-    tensor : SparseTensor or Storage
-        A small tensor.
-    max_cells : int, optional
-        The largest number of elements of the tensor, and of elements of all its arrays.
-
-    Raises
-    ------
-    ShapeError
-        When the tensor has more elements, or its arrays have.
 
     Examples
     --------

@@ -19,8 +19,6 @@ from .scene import COLORS, Arrow, Box, BoxStyle, Item, Label, Line, Scene, below
 from .stored_levels import Position, StoredTensor
 from .value_text import value_text
 
-__all__ = ["storage_scene"]
-
 HEIGHT = 24.0
 _SQUARE = 26.0
 _GAP = 7.0  # between segments
@@ -38,27 +36,14 @@ _WIDEST = 900.0  # of elements and levels beside each other
 
 @record
 class Strip:
-    """Places of the positions of one level.
+    """Places of the positions of one level."""
 
-    Parameters
-    ----------
-    width : float
-        The width of a box.
-    lefts : tuple of float
-        The left side of each position.
-    lines : tuple of int
-        The number of the line of each position.
-    heads : tuple of int
-        The first position of each line.
-    names : tuple of str
-        The name of each line: the coordinate above it if a line is all that lies below one position, or the number of
-        its first position.
-    """
-
-    width: float
-    lefts: tuple[float, ...]
-    lines: tuple[int, ...]
-    heads: tuple[int, ...]
+    width: float  # the width of a box
+    lefts: tuple[float, ...]  # the left side of each position
+    lines: tuple[int, ...]  # the number of the line of each position
+    heads: tuple[int, ...]  # the first position of each line
+    # The name of each line: the coordinate above it if a line is all that lies below one position, or the number of its
+    # first position.
     names: tuple[str, ...] = ()
 
     @property
@@ -79,15 +64,7 @@ class Strip:
 
 
 def storage_scene(tensor: StoredTensor, name: str) -> Scene:
-    """Return the scene of a stored tensor whose format is called ``name``.
-
-    Parameters
-    ----------
-    tensor : StoredTensor
-        The contents of the levels.
-    name : str
-        The name of the format.
-    """
+    """Return the scene of a stored tensor whose format is called ``name``."""
     storage = tensor.storage
     colors = _Colors(tensor)
     left = tuple(_elements(tensor, colors))
@@ -476,43 +453,22 @@ def _origin(at: Position | None) -> str:
 
 @record
 class _Ends:
-    """An array of ends of segments: the level of the segments, its elements, and the middles of their boxes.
+    """An array of ends of segments: the level of the segments, its elements, and the middles of their boxes."""
 
-    Parameters
-    ----------
-    level : int
-        The level of the segments.
-    values : tuple of int
-        The elements of the array.
-    centers : tuple of float
-        The middle of the box of each element.
-    are_starts : bool
-        True if each element is the beginning of a segment. False if neighboring elements are both ends of one.
-    """
-
-    level: int
-    values: tuple[int, ...]
-    centers: tuple[float, ...]
+    level: int  # the level of the segments
+    values: tuple[int, ...]  # the elements of the array
+    centers: tuple[float, ...]  # the middle of the box of each element
+    # True if each element is the beginning of a segment. False if neighboring elements are both ends of one.
     are_starts: bool
 
 
 @record
 class _Link:
-    """The boxes from which arrows lead to the next boxes.
+    """The boxes from which arrows lead to the next boxes."""
 
-    Parameters
-    ----------
-    level : int or None
-        The last level whose positions have boxes.
-    bottom : float
-        The bottom of the boxes.
-    ends : _Ends, optional
-        An array of ends of segments below these boxes, from which the arrows lead instead.
-    """
-
-    level: int | None
-    bottom: float
-    ends: _Ends | None
+    level: int | None  # the last level whose positions have boxes
+    bottom: float  # the bottom of the boxes
+    ends: _Ends | None  # an array of ends of segments below these boxes, from which the arrows lead instead
 
 
 @record

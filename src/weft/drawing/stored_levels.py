@@ -25,74 +25,37 @@ from ..remapping.nodes import evaluate
 from ..storage import Storage
 from ..tensor.tree import level_names
 
-__all__ = ["Element", "Position", "StoredLevel", "StoredTensor", "read_levels"]
-
 Element: TypeAlias = tuple[int, str, int]
 """An element of an index array: the level that has the array, the role of the array, and the index."""
 
 
 @record
 class Position:
-    """A position of a level that an iteration visits.
+    """A position of a level that an iteration visits."""
 
-    Parameters
-    ----------
-    parent : int
-        The position of the parent.
-    coordinate : int
-        The coordinate at the position.
-    holds : bool
-        False for padding, for an empty slot of a hash table, and for a part of a block beyond the edge.
-    read : frozenset of Element
-        The elements from which the coordinate was read; empty if it was computed.
-    path : tuple of int
-        The coordinates from the root to this one.
-    """
-
-    parent: int
-    coordinate: int
-    holds: bool
-    read: frozenset[Element]
-    path: tuple[int, ...]
+    parent: int  # the position of the parent
+    coordinate: int  # the coordinate at the position
+    holds: bool  # False for padding, for an empty slot of a hash table, and for a part of a block beyond the edge
+    read: frozenset[Element]  # the elements from which the coordinate was read; empty if it was computed
+    path: tuple[int, ...]  # the coordinates from the root to this one
 
 
 @record
 class StoredLevel:
-    """One level of a stored tensor.
+    """One level of a stored tensor."""
 
-    Parameters
-    ----------
-    name : str
-        The coordinate that the level stores, as the remapping spells it.
-    kind : str
-        The level format.
-    rules : tuple of str
-        Sentences on the positions and the coordinates, in terms of the position ``p`` of the parent.
-    arrays : mapping
-        The arrays of the level by role.
-    size : int
-        The number of positions.
-    segments : tuple of (int, int)
-        The half-open interval of positions below each position of the level above.
-    positions : mapping
-        The positions that an iteration visits.
-    aligned : tuple of str
-        The roles of arrays whose element ``q`` is the coordinate at position ``q``.
-    edges : tuple of str
-        The roles of arrays whose elements ``p`` and ``p + 1`` are the ends of the segment below position ``p``.
-    starts : tuple of str
-        The roles of arrays whose element ``p`` is the beginning of the segment below position ``p``.
-    """
-
-    name: str
+    name: str  # the coordinate that the level stores, as the remapping spells it
     kind: str
+    # Sentences on the positions and the coordinates, in terms of the position ``p`` of the parent.
     rules: tuple[str, ...]
-    arrays: Mapping[str, np.ndarray[Any, Any]]
-    size: int
-    segments: tuple[tuple[int, int], ...]
-    positions: Mapping[int, Position]
-    aligned: tuple[str, ...]
+    arrays: Mapping[str, np.ndarray[Any, Any]]  # the arrays of the level by role
+    size: int  # the number of positions
+    segments: tuple[tuple[int, int], ...]  # the half-open interval of positions below each position of the level above
+    positions: Mapping[int, Position]  # the positions that an iteration visits
+    aligned: tuple[str, ...]  # the roles of arrays whose element ``q`` is the coordinate at position ``q``
+    # The roles of arrays whose elements ``p`` and ``p + 1`` are the ends of the segment below position ``p``.
     edges: tuple[str, ...]
+    # The roles of arrays whose element ``p`` is the beginning of the segment below position ``p``.
     starts: tuple[str, ...]
 
     @property
@@ -103,34 +66,19 @@ class StoredLevel:
 
 @record
 class StoredTensor:
-    """All levels of a stored tensor, and the places of its values.
-
-    Parameters
-    ----------
-    storage : Storage
-        The tensor.
-    levels : tuple of StoredLevel
-        The levels, from the root.
-    elements : mapping
-        The coordinates in the tensor of each value that an iteration visits, by the position of the value.
-    filled : frozenset of int
-        The positions of values that the format stores only since it stores all values around them: their value is the
-        fill value, and the format cannot tell them from entries.
-    """
+    """All levels of a stored tensor, and the places of its values."""
 
     storage: Storage
-    levels: tuple[StoredLevel, ...]
+    levels: tuple[StoredLevel, ...]  # the levels, from the root
+    # The coordinates in the tensor of each value that an iteration visits, by the position of the value.
     elements: Mapping[int, tuple[int, ...]]
+    # The positions of values that the format stores only since it stores all values around them: their value is the
+    # fill value, and the format cannot tell them from entries.
     filled: frozenset[int]
 
 
 def read_levels(storage: Storage) -> StoredTensor:
     """Return the contents of each level of a tensor.
-
-    Parameters
-    ----------
-    storage : Storage
-        The tensor.
 
     Examples
     --------

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-__all__ = ["value_text"]
-
 
 def value_text(value: Any) -> str:
     """Return a value as short text, with four digits of a number that is not whole.

@@ -20,29 +20,15 @@ if TYPE_CHECKING:
 else:
     data_annihilators = Door("weft.execution.data_annihilators")
 
-__all__ = ["Absorbed", "might_absorb"]
-
 
 @record
 class Absorbed:
-    """An assignment with absorbing operators.
+    """An assignment with absorbing operators."""
 
-    Parameters
-    ----------
-    assignment : Assignment
-        The assignment to be planned.
-    holding : tuple of Absorption
-        The operators that a fill value decides.
-    refused : tuple of Absorption
-        The operators that a fill value was expected to decide, and does not.
-    undecided : tuple of Absorption
-        The operators that a fill value might have decided, and does not.
-    """
-
-    assignment: Assignment
-    holding: tuple[Absorption, ...] = ()
-    refused: tuple[Absorption, ...] = ()
-    undecided: tuple[Absorption, ...] = ()
+    assignment: Assignment  # the assignment to be planned
+    holding: tuple[Absorption, ...] = ()  # the operators that a fill value decides
+    refused: tuple[Absorption, ...] = ()  # the operators that a fill value was expected to decide, and does not
+    undecided: tuple[Absorption, ...] = ()  # the operators that a fill value might have decided, and does not
 
     @property
     def depends_on_values(self) -> bool:

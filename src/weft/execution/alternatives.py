@@ -21,29 +21,15 @@ if TYPE_CHECKING:
     from ..compiler import Lowered
     from .plan import Plan
 
-__all__ = ["ALTERNATIVES", "EQUAL_STRUCTURES", "KERNEL_ALTERNATIVES", "Alternative", "Choice", "KernelAlternative"]
-
 
 @record
 class Choice:
-    """Loops that are planned, from which a plan may turn to alternatives.
-
-    Parameters
-    ----------
-    lowered : Lowered
-        The loops.
-    operands : tuple of str
-        Names of the plan's operands, in order.
-    varies : bool
-        True if the result has another format for dimensions that are too large for dense levels.
-    alike : tuple of int
-        Places of operands whose structure the result has if it is the same for all of them.
-    """
+    """Loops that are planned, from which a plan may turn to alternatives."""
 
     lowered: Lowered
-    operands: tuple[str, ...]
-    varies: bool
-    alike: tuple[int, ...]
+    operands: tuple[str, ...]  # names of the plan's operands, in order
+    varies: bool  # True if the result has another format for dimensions that are too large for dense levels
+    alike: tuple[int, ...]  # Places of operands whose structure the result has if it is the same for all of them
 
     @property
     def converts(self) -> bool:
@@ -63,36 +49,17 @@ class Choice:
 
 @record
 class Alternative:
-    """Other loops for a plan.
-
-    Parameters
-    ----------
-    name : str
-        Its name.
-    reason : str
-        The condition on the data, in words.
-    change : mapping
-        Fields of the plan's variant that differ.
-    possible : callable
-        Whether a plan can have it, by types alone.
-    wanted : callable
-        Whether the operands of a call want it.
-    optimization : str, optional
-        The optimisation that it is, if it is one: ``config.disable`` switches it off.
-    keeps_order : bool
-        True if loops that the user has scheduled stay as they are.
-    must_wait : bool
-        True if calls wait for its kernel to be compiled although that of the usual loops is there, as these may take
-        many times as long.
-    """
+    """Other loops for a plan."""
 
     name: str
-    reason: str
-    change: Mapping[str, Any]
-    possible: Callable[[Choice], bool]
-    wanted: Callable[[Plan, Sequence[Storage]], bool]
-    optimization: str | None = None
-    keeps_order: bool = False
+    reason: str  # the condition on the data, in words
+    change: Mapping[str, Any]  # Fields of the plan's variant that differ
+    possible: Callable[[Choice], bool]  # whether a plan can have it, by types alone
+    wanted: Callable[[Plan, Sequence[Storage]], bool]  # whether the operands of a call want it
+    optimization: str | None = None  # the optimisation that it is, if it is one: ``config.disable`` switches it off
+    keeps_order: bool = False  # True if loops that the user has scheduled stay as they are
+    # True if calls wait for its kernel to be compiled although that of the usual loops is there, as these may take many
+    # times as long.
     must_wait: bool = False
 
 
@@ -199,20 +166,11 @@ ALTERNATIVES = (EQUAL_STRUCTURES, NO_DENSE_LEVELS, NO_DENSE_RESULT, DENSE_RESULT
 
 @record
 class KernelAlternative:
-    """Another way in which a kernel computes, which it takes by itself for data that the usual way does not suit.
-
-    Parameters
-    ----------
-    name : str
-        Its name.
-    reason : str
-        The condition on the data, in words.
-    wanted : callable
-        Whether the kernel takes it for the operands of a call, as far as that is known before coordinates are counted.
-    """
+    """Another way in which a kernel computes, which it takes by itself for data that the usual way does not suit."""
 
     name: str
-    reason: str
+    reason: str  # the condition on the data, in words
+    # Whether the kernel takes it for the operands of a call, as far as that is known before coordinates are counted.
     wanted: Callable[[Kernel, Sequence[Storage]], bool]
 
 

@@ -30,8 +30,6 @@ from .conversion_steps import Append, ReuseArrays, Step
 from .entry_lists import list_entries
 from .plan_cache import plans
 
-__all__ = ["convert", "convert_result", "in_dtype", "plan_of"]
-
 
 def convert(
     storage: Storage,
@@ -43,40 +41,7 @@ def convert(
     strict: bool = False,
     keep_padding: bool = False,
 ) -> Storage:
-    """Convert a tensor to another format.
-
-    Parameters
-    ----------
-    storage : Storage
-        Any tensor.
-    format : Format
-        Format of the result, for tensors of the same order.
-    dtype : str, optional
-        Dtype of the values of the result; that of ``storage`` by default.
-    index_dtype : str, optional
-        Dtype of the index arrays, ``int32`` or ``int64``; chosen by size by default.
-    prune : bool
-        If true, leave out entries equal to the fill value, unless a dense level stores them. Each duplicate is compared
-        on its own.
-    strict : bool
-        If true, raise if the format cannot hold the entries. Otherwise such a result gets the format without its
-        conditions on the data (``Format.unconditional``).
-    keep_padding : bool
-        If true, padding of sparse formats becomes entries. An operand that is stored again has the values then that it
-        has where loops walk it in place.
-
-    Returns
-    -------
-    Storage
-        The converted tensor. Arrays may be those of ``storage``.
-
-    Raises
-    ------
-    StorageError
-        The format cannot hold the entries, and ``strict`` is true. The message names the level and two coordinates.
-    ResultTooLargeError
-        The result, or a step on the way to it, does not fit in memory.
-    """
+    """Convert a tensor to another format."""
     try:
         plain = dtype is index_dtype is None and not (prune or keep_padding)
         # For types that were converted before, and alone decide the plan, the checks below need not be repeated.
@@ -105,18 +70,7 @@ def plan_of(
     strict: bool = False,
     keep_padding: bool = False,
 ) -> ConversionPlan:
-    """Return the steps that :func:`convert` takes.
-
-    Parameters
-    ----------
-    storage, format, dtype, index_dtype, prune, strict, keep_padding
-        The parameters of :func:`convert`.
-
-    Returns
-    -------
-    ConversionPlan
-        The plan, for these entries.
-    """
+    """Return the steps that :func:`convert` takes."""
     source = storage.type
     prune = prune or (leaves_out_fill(source.format, format) and (source.format.is_dense or not keep_padding))
     facts = DataFacts.of(format, storage.shape, storage.vals.size)
@@ -165,18 +119,6 @@ def in_dtype(storage: Storage, dtype: np.dtype[Any]) -> Storage:
     """Return a tensor with the same entries in another dtype, on the same index arrays.
 
     Duplicates are summed first if their sum in the other dtype would differ.
-
-    Parameters
-    ----------
-    storage : Storage
-        Any tensor.
-    dtype : dtype
-        Dtype of the values of the result.
-
-    Returns
-    -------
-    Storage
-        The tensor with converted values.
     """
     if not storage.format.is_unique and not adds_alike(storage.dtype, dtype):
         storage = convert(storage, storage.format.canonical())
@@ -184,25 +126,7 @@ def in_dtype(storage: Storage, dtype: np.dtype[Any]) -> Storage:
 
 
 def convert_result(result: Storage, target: TensorType) -> Storage:
-    """Convert the result of a kernel to the format that was planned for it.
-
-    Parameters
-    ----------
-    result : Storage
-        The result of the kernel, in the format in which its loops assemble it.
-    target : TensorType
-        Type of the final result.
-
-    Returns
-    -------
-    Storage
-        The final result.
-
-    Raises
-    ------
-    StorageError
-        The format of ``target`` cannot hold the entries.
-    """
+    """Convert the result of a kernel to the format that was planned for it."""
     if (reason := _why_unfit(result, target.format, False)) is not None:
         raise StorageError(reason)
     facts = DataFacts.of(target.format, result.shape, result.vals.size)

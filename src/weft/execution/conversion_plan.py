@@ -31,8 +31,6 @@ from .entry_lists import copier, sorted_type
 from .hash_growth import hash_insertion_kernel
 from .insertion import InsertionKernel, insertion_kernel
 
-__all__ = ["conversion"]
-
 
 @record
 class Rejected:

@@ -19,11 +19,6 @@ from .conversion_steps import Step
 from .loops import asked
 from .plan_cache import kept
 
-__all__ = [
-    "ConversionPlan", "ConversionRequest", "DataFacts", "leaves_out_fill", "plan_conversion", "plan_format",
-    "planned_conversion", "why_not_reuse",
-]  # fmt: skip
-
 
 class DataFacts(NamedTuple):
     """Facts about the data that decide how a tensor is converted: few, so that one plan serves many tensors.

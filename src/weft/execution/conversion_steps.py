@@ -23,42 +23,21 @@ if TYPE_CHECKING:
 else:
     hash_growth = Door("weft.execution.hash_growth")
 
-__all__ = ["Append", "Insert", "InsertIntoTables", "ListEntries", "ReuseArrays", "SortEntries", "Step"]
-
 _NOTHING: Mapping[str, str] = {}
 
 
 @record
 class Step:
-    """A step of a conversion.
+    """A step of a conversion."""
 
-    Parameters
-    ----------
-    source, target : TensorType
-        Types of what the step takes and of what it returns.
-    reason : str
-        Reason for the step, in plain words.
-    """
-
-    source: TensorType
-    target: TensorType
-    reason: str
+    source: TensorType  # Types of what the step takes and of what it returns
+    target: TensorType  # Types of what the step takes and of what it returns
+    reason: str  # Reason for the step, in plain words
     kind: ClassVar[str]
 
     @abstractmethod
     def run(self, storage: Storage) -> Storage:
-        """Take the step.
-
-        Parameters
-        ----------
-        storage : Storage
-            A tensor of type ``source``.
-
-        Returns
-        -------
-        Storage
-            A tensor of type ``target``.
-        """
+        """Take the step."""
 
     @property
     def queries(self) -> str:
@@ -120,19 +99,11 @@ class Append(_KernelStep):
 
 @record
 class ListEntries(_KernelStep):
-    """A step that appends the coordinates and values of all entries to an unsorted coordinate list.
-
-    Parameters
-    ----------
-    sorted_next : bool
-        True if the list is sorted next, which needs more memory.
-    exact : bool
-        True if the source stores nothing but the entries that are listed.
-    """
+    """A step that appends the coordinates and values of all entries to an unsorted coordinate list."""
 
     kernel: Kernel
-    sorted_next: bool
-    exact: bool
+    sorted_next: bool  # True if the list is sorted next, which needs more memory
+    exact: bool  # True if the source stores nothing but the entries that are listed
     kind = "list entries"
 
     def run(self, storage: Storage) -> Storage:
@@ -171,18 +142,10 @@ class InsertIntoTables(_KernelStep):
 
 @record
 class SortEntries(Step):
-    """A step that sorts a coordinate list.
+    """A step that sorts a coordinate list."""
 
-    Parameters
-    ----------
-    order : tuple of int
-        The levels to sort by, the most significant first.
-    keep : tuple of int
-        The levels of the result.
-    """
-
-    order: tuple[int, ...]
-    keep: tuple[int, ...]
+    order: tuple[int, ...]  # the levels to sort by, the most significant first
+    keep: tuple[int, ...]  # the levels of the result
     kind = "sort"
 
     def run(self, storage: Storage) -> Storage:

@@ -11,18 +11,10 @@ from .conversion_request import ConversionPlan
 from .conversion_steps import Step
 from .format_names import described
 
-__all__ = ["ConversionReport"]
-
 
 @record
 class ConversionReport:
-    """A plan as text, with the stages and passes of its kernels.
-
-    Parameters
-    ----------
-    plan : ConversionPlan
-        The plan.
-    """
+    """A plan as text, with the stages and passes of its kernels."""
 
     plan: ConversionPlan
 

@@ -43,8 +43,6 @@ from .absorbed import Absorbed, might_absorb
 from .operand_extents import extents_of, visits
 from .value_ranges import Range, range_of
 
-__all__ = ["Absorption", "apply_data_annihilators", "assumed", "notes", "require_room"]
-
 Evaluate: TypeAlias = Callable[[Assignment, Mapping[str, Storage]], Storage]
 _Decide: TypeAlias = Callable[["Absorption"], bool]
 _T = TypeVar("_T")
@@ -53,24 +51,12 @@ _Asking: TypeAlias = Generator["Absorption", bool, _T]
 
 @record
 class Absorption:
-    """An operator, and one of its operands whose fill value may decide the result alone.
+    """An operator, and one of its operands whose fill value may decide the result alone."""
 
-    Parameters
-    ----------
-    expr : Apply
-        The operator with its operands.
-    near : Near
-        The row of the operator table that names the operand and the result.
-    fill : object
-        Fill value of the operand, in the dtype in which the operator takes it.
-    dtype : str
-        Dtype in which the operator takes the other operand.
-    """
-
-    expr: Apply
-    near: Near
-    fill: Any
-    dtype: str
+    expr: Apply  # the operator with its operands
+    near: Near  # the row of the operator table that names the operand and the result
+    fill: Any  # Fill value of the operand, in the dtype in which the operator takes it
+    dtype: str  # Dtype in which the operator takes the other operand
 
     @property
     def position(self) -> int:
@@ -185,26 +171,7 @@ def apply_data_annihilators(
     *,
     usual: bool = False,
 ) -> Absorbed:
-    """Replace operators by absorbing ones, as far as the values of the operands allow.
-
-    Parameters
-    ----------
-    assignment : Assignment
-        The assignment to be computed.
-    operands : mapping
-        The operands by name.
-    evaluate : callable
-        Function that computes an assignment, called if each value of an operand has to be looked at.
-    dtype : str, optional
-        Dtype of the computation, if it is wider than that of the operands.
-    usual : bool
-        If true, consider only operators that absorb beside most values.
-
-    Returns
-    -------
-    Absorbed
-        The assignment, with the operators that absorb and those that were expected to.
-    """
+    """Replace operators by absorbing ones, as far as the values of the operands allow."""
     if not might_absorb(assignment):
         return Absorbed(assignment)
     types = {access.tensor: operands[access.tensor].type for access in distinct_accesses(assignment.value)}
@@ -215,24 +182,7 @@ def apply_data_annihilators(
 def assumed(
     assignment: Assignment, types: Mapping[str, TensorType], dtype: str | None = None, *, every: bool = False
 ) -> Absorbed:
-    """Replace operators by those that are expected to absorb, before there are values to be looked at.
-
-    Parameters
-    ----------
-    assignment : Assignment
-        The assignment to be planned.
-    types : mapping
-        The types of the operands by name.
-    dtype : str, optional
-        Dtype of the computation, if it is wider than that of the operands.
-    every : bool
-        If true, operators are expected to absorb that do so beside few values, too.
-
-    Returns
-    -------
-    Absorbed
-        The assignment, with the operators that are expected to absorb.
-    """
+    """Replace operators by those that are expected to absorb, before there are values to be looked at."""
     if not might_absorb(assignment):
         return Absorbed(assignment)
     return _answered(assignment, tuple(types.items()), dtype, lambda a: (every or a.near.usual) and _is_open(a, types))

@@ -9,8 +9,6 @@ from typing import Protocol
 from ..config import config
 from ..pass_names import PASSES, VERIFY
 
-__all__ = ["Shown", "show"]
-
 
 class Shown(Protocol):
     """A kernel whose making can be shown."""
@@ -29,13 +27,7 @@ class Shown(Protocol):
 
 
 def show(kernel: Shown) -> None:
-    """Print the stages and passes of a kernel that ``config.debug`` names.
-
-    Parameters
-    ----------
-    kernel : Shown
-        A kernel that has just been made.
-    """
+    """Print the stages and passes of a kernel that ``config.debug`` names."""
     wanted = config.debug - {VERIFY}
     if not wanted:
         return

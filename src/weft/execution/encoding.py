@@ -18,8 +18,6 @@ from ..formats import Format, TensorType
 from ..formats.format import sound_format
 from ..storage import tensor_type
 
-__all__ = ["Unsayable", "decode", "encode", "question"]
-
 _PACKAGE = __name__.split(".")[0]
 
 
@@ -28,24 +26,12 @@ class Unsayable(Exception):
 
 
 def question(*values: Any) -> str:
-    """Return a text for values that only equal values have.
-
-    Raises
-    ------
-    Unsayable
-        A value has no such text.
-    """
+    """Return a text for values that only equal values have."""
     return json.dumps([encode(value) for value in values], separators=(",", ":"))
 
 
 def encode(value: Any) -> Any:
-    """Return the JSON form of a value, which ``decode`` reads.
-
-    Raises
-    ------
-    Unsayable
-        The value, or a part of it, has no JSON form.
-    """
+    """Return the JSON form of a value, which ``decode`` reads."""
     if value is None or type(value) in (bool, int, float, str):  # and not a number of NumPy's
         return value
     cls = type(value)

@@ -30,8 +30,6 @@ if TYPE_CHECKING:
 else:
     runtime_fills = Door("weft.analysis.runtime_fills")
 
-__all__ = ["SORTER", "copier", "count_entries", "list_entries", "sort_coordinate_list", "sorted_type"]
-
 SORTER = "weft_sort_tuples"
 """The support function that sorts coordinate lists."""
 
@@ -39,29 +37,12 @@ _BLOCK = 1 << 22  # elements of one call of NumPy, during which no signal is han
 
 
 def count_entries(storage: Storage) -> int:
-    """Count the entries that a tensor stores, without padding.
-
-    Parameters
-    ----------
-    storage : Storage
-        Any tensor.
-    """
+    """Count the entries that a tensor stores, without padding."""
     return _lister(storage.type).count((storage,))
 
 
 def list_entries(storage: Storage) -> Storage:
-    """List the entries of a tensor with their coordinates, in the order in which loops over it visit them.
-
-    Parameters
-    ----------
-    storage : Storage
-        Any tensor.
-
-    Returns
-    -------
-    Storage
-        An unsorted coordinate list with int64 coordinates. Duplicates stay.
-    """
+    """List the entries of a tensor with their coordinates, in the order in which loops over it visit them."""
     return _lister(storage.type).run((storage,))
 
 
@@ -88,20 +69,6 @@ def sort_coordinate_list(
     """Sort a coordinate list lexicographically, level ``order[0]`` first.
 
     The sort is stable, so that sums of duplicates keep their order.
-
-    Parameters
-    ----------
-    coordinate_list : Storage
-        Entries in any order.
-    order : tuple of int
-        The levels to sort by, the most significant first.
-    keep : tuple of int, optional
-        The levels of the result, in this order; those of ``order`` by default.
-
-    Returns
-    -------
-    Storage
-        The sorted list. Duplicates stay.
     """
     keep = order if keep is None else keep
     # The support function sorts coordinates that begin at zero. Remapped ones, such as diagonals, may begin lower.
@@ -139,15 +106,7 @@ def sort_coordinate_list(
 
 
 def sorted_type(type: TensorType, keep: tuple[int, ...]) -> TensorType:
-    """Return the type of a sorted coordinate list.
-
-    Parameters
-    ----------
-    type : TensorType
-        Type of the list before it is sorted.
-    keep : tuple of int
-        The levels that are kept.
-    """
+    """Return the type of a sorted coordinate list."""
     pos, *crd = type.index_dtypes
     format = _sorted_format(type.format.remapping, keep)
     return tensor_type(type.dtype, format, (pos, *(crd[k] for k in keep)), type.fill)

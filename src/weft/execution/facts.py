@@ -16,11 +16,6 @@ from ..variant import Variant
 if TYPE_CHECKING:
     from .loops import Loops
 
-__all__ = [
-    "EntryRequest", "InSteps", "InsertionFacts", "InsertionLevel", "KernelPlan", "LoopFacts", "LoopRequest",
-    "PlanFacts", "PlanRequest", "RunFacts", "Steps", "StoredAgain", "ValuesOnly", "WithFills", "WorkspaceFacts",
-]  # fmt: skip
-
 
 @record
 class LoopRequest:

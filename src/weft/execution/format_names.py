@@ -8,8 +8,6 @@ from ..errors import FormatError
 from ..formats import Format, parse_format
 from ..formats.append_chains import is_unordered_list
 
-__all__ = ["described", "is_name_of"]
-
 _LONG = 40  # characters of coordinates, above which only their number is given
 
 
@@ -25,11 +23,6 @@ def is_name_of(format: Format) -> bool:
 @lru_cache(maxsize=1024)
 def described(format: Format) -> str:
     """Return the name of a format, or a few words on what it stores.
-
-    Parameters
-    ----------
-    format : Format
-        The format.
 
     Examples
     --------

@@ -36,8 +36,6 @@ from .data_annihilators import assumed
 from .operand_extents import extents_of
 from .result_buffers import entry_bytes
 
-__all__ = ["announce", "full_line", "may_spread", "spreading"]
-
 _MANY = 64
 """Cases beyond which an expression is not looked at: sums inside products multiply them."""
 _TIMES = 100

@@ -36,17 +36,6 @@ from .debug_output import show
 from .entry_lists import list_entries
 from .plan_cache import kept
 
-__all__ = [
-    "HashInsertionKernel",
-    "InsertionTarget",
-    "empty_tables",
-    "hash_insertion_kernel",
-    "inserted",
-    "insertion_target",
-    "list_of",
-    "takes_insertions",
-]  # fmt: skip
-
 
 def list_of(shape: tuple[int, ...], rows: Sequence[np.ndarray[Any, Any]], vals: np.ndarray[Any, Any]) -> Storage:
     """Return entries as an unsorted coordinate list, which may have duplicates."""
@@ -93,22 +82,7 @@ def _tables(type: TensorType, shape: tuple[int, ...]) -> int:
 
 
 def inserted(storage: Storage, entries: Storage, adds: bool) -> Storage:
-    """Insert entries, in any order and with duplicates, into a copy of a tensor.
-
-    Parameters
-    ----------
-    storage : Storage
-        A tensor of hash tables, which is not changed.
-    entries : Storage
-        A coordinate list.
-    adds : bool
-        If true, add each value to the one at its coordinates; else let it replace that value.
-
-    Returns
-    -------
-    Storage
-        The tensor with the entries.
-    """
+    """Insert entries, in any order and with duplicates, into a copy of a tensor."""
     room = HashTables(storage)
     room.put(entries, adds)
     return room.storage
@@ -131,38 +105,18 @@ class InsertionTarget(ABC):
 
     @abstractmethod
     def insert(self, rows: Sequence[np.ndarray[Any, Any]], vals: np.ndarray[Any, Any]) -> None:
-        """Insert entries, each in place of the one with its coordinates; of duplicates the last one stays.
-
-        Parameters
-        ----------
-        rows : sequence of ndarray
-            The coordinates of the entries, an array for each axis.
-        vals : ndarray
-            The values of the entries.
-        """
+        """Insert entries, each in place of the one with its coordinates; of duplicates the last one stays."""
 
 
 def insertion_target(storage: Storage) -> InsertionTarget | None:
-    """Return a copy of a tensor for insertion in place; None if its format has to be assembled anew for new entries.
-
-    Parameters
-    ----------
-    storage : Storage
-        The tensor, which is not changed.
-    """
+    """Return a copy of a tensor for insertion in place; None if its format has to be assembled anew for new entries."""
     if tables_of(storage.format) is not None:
         return HashTables(storage)
     return LongerSegments(storage) if takes_insertions(storage.format) else None
 
 
 def takes_insertions(format: Format) -> bool:
-    """Return whether entries are inserted in place into tensors of a format.
-
-    Parameters
-    ----------
-    format : Format
-        The format.
-    """
+    """Return whether entries are inserted in place into tensors of a format."""
     if tables_of(format) is not None:
         return True
     # Else segments of the last level may grow, if the levels above have every coordinate and no arrays.
@@ -260,17 +214,7 @@ def _run(made: Storage, entries: Storage, start: int, used: np.ndarray, counts: 
 
 
 class HashInsertionKernel:
-    """Kernel that inserts the entries of a coordinate list into hash tables, until a table is full.
-
-    Parameters
-    ----------
-    source : TensorType
-        Type of the list.
-    target : TensorType
-        Type of the tensor with the tables.
-    adds : bool
-        If true, add each value to the one at its coordinates; else let it replace that value.
-    """
+    """Kernel that inserts the entries of a coordinate list into hash tables, until a table is full."""
 
     def __init__(self, source: TensorType, target: TensorType, adds: bool):
         self.source_type, self.target, self.adds, self.options = source, target, adds, config.code
@@ -324,11 +268,5 @@ class HashInsertionKernel:
 
 @kept
 def hash_insertion_kernel(source: TensorType, target: TensorType, adds: bool) -> HashInsertionKernel:
-    """Return the kernel that inserts a coordinate list into hash tables.
-
-    Parameters
-    ----------
-    source, target, adds
-        The parameters of :class:`HashInsertionKernel`.
-    """
+    """Return the kernel that inserts a coordinate list into hash tables."""
     return HashInsertionKernel(source, target, adds)

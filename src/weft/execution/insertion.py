@@ -40,8 +40,6 @@ if TYPE_CHECKING:
 else:
     runtime_fills, insertion_loops = Door("weft.analysis.runtime_fills"), Door("weft.execution.insertion_loops")
 
-__all__ = ["InsertionKernel", "insertion_kernel"]
-
 
 class _InsertionRun:
     """Arrays and counts that one assembly has made so far."""
@@ -70,21 +68,11 @@ class _InsertionRun:
 
 @record
 class _LevelAssembly:
-    """Assembly of one level, as far as it does not depend on the shape.
-
-    Parameters
-    ----------
-    level : Insertion
-        The level.
-    dtypes : mapping
-        Dtypes of the arrays of the level, by role.
-    facts : InsertionLevel
-        What the compiler says of it.
-    """
+    """Assembly of one level, as far as it does not depend on the shape."""
 
     level: Insertion
-    dtypes: Mapping[str, np.dtype[Any]]
-    facts: InsertionLevel
+    dtypes: Mapping[str, np.dtype[Any]]  # Dtypes of the arrays of the level, by role
+    facts: InsertionLevel  # what the compiler says of it
 
     def blank(self, role: str, size: int, dtype: np.dtype[Any]) -> np.ndarray[Any, Any]:
         """Return an array for a query to write: uninitialized if the query writes all of it first, else of zeros."""
@@ -92,24 +80,7 @@ class _LevelAssembly:
 
 
 class InsertionKernel:
-    """Kernel that assembles a result by insertion.
-
-    Parameters
-    ----------
-    loops : Loops
-        Loops that contribute values to the result.
-    fills : mapping, optional
-        The fill values that the kernel reads when it runs, by name, as scalars of their dtypes.
-    target : TensorType, optional
-        Type of the result; that of the loops by default.
-
-    Attributes
-    ----------
-    shares : bool
-        True if the result takes over the values of the tensor that is copied.
-    copies : bool
-        True if the entries keep their order, so that each is inserted next to the one before it.
-    """
+    """Kernel that assembles a result by insertion."""
 
     def __init__(self, loops: Loops, fills: Mapping[str, Any] | None = None, target: TensorType | None = None):
         self.loops, self.facts, self._given = loops, loops.facts, fills
@@ -233,27 +204,7 @@ class InsertionKernel:
         return self.assembled((storage,), storage.shape)
 
     def assembled(self, storages: Sequence[Storage], shape: tuple[int, ...]) -> Storage:
-        """Assemble the result.
-
-        Parameters
-        ----------
-        storages : sequence of Storage
-            The operands, of the types that the kernel was made for.
-        shape : tuple of int
-            The shape of the result.
-
-        Returns
-        -------
-        Storage
-            The result.
-
-        Raises
-        ------
-        ResultTooLargeError
-            The result would take more memory than there is. No large array is allocated before that is known.
-        IndexOverflowError
-            Positions of a computed result do not fit its index arrays.
-        """
+        """Assemble the result."""
         threads = for_work(sum([s.vals.size for s in storages])) if self.shareable else 1
         if threads > 1 and not self._takes_threads():
             threads = 1
@@ -389,24 +340,7 @@ class InsertionKernel:
 def insertion_kernel(
     source: TensorType, target: TensorType, skip_fill: bool, curved: bool = False
 ) -> InsertionKernel | str:
-    """Return the kernel that converts ``source`` to ``target`` by insertion, or the reason why there is none.
-
-    Parameters
-    ----------
-    source : TensorType
-        Type of the source.
-    target : TensorType
-        Type of the result.
-    skip_fill : bool
-        If true, leave out entries equal to the fill value.
-    curved : bool
-        True if the entries of the source come in the order of the target's space-filling curves.
-
-    Returns
-    -------
-    InsertionKernel or str
-        The kernel, or the reason.
-    """
+    """Return the kernel that converts ``source`` to ``target`` by insertion, or the reason why there is none."""
     if not (has_zero_fill(source) and has_zero_fill(target)):
         read, made, fills = runtime_fills.with_runtime_conversion(source, target)
         if fills:

@@ -30,8 +30,6 @@ from ..records import replace
 from ..tracing import Trace
 from .facts import EntryRequest, InsertionFacts, InsertionLevel, LoopRequest
 
-__all__ = ["entry_loops", "insertion_facts", "passes", "stages"]
-
 
 def entry_loops(request: EntryRequest, trace: Trace | None = None) -> Lowered | str:
     """Return the loops that insert the entries of a source into a result, or the reason for none."""

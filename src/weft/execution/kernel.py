@@ -39,35 +39,12 @@ if TYPE_CHECKING:
 else:
     runtime_fills, summary = Door("weft.analysis.runtime_fills"), Door("weft.execution.summary")
 
-__all__ = ["Kernel", "with_fill", "work"]
-
 _HASHED = -1
 """Marks shapes with workspaces over so many coordinates that hash tables are used instead."""
 
 
 class Kernel:
-    """Kernel of one assignment, compiled for the types of its operands.
-
-    Parameters
-    ----------
-    loops : Loops
-        The loops that compute the assignment.
-    fills : mapping, optional
-        The fill values that the kernel reads when it runs, by name, as scalars of their dtypes.
-    type : TensorType, optional
-        Type of the result; it is that of the loops by default, with its fill value computed from ``fills``.
-
-    Attributes
-    ----------
-    type : TensorType
-        Type of the result.
-    format : Format
-        Format of the result.
-    operands : tuple of str
-        Names of the operands, in the order in which ``run`` takes them.
-    chains : tuple of AppendChain
-        Append chains of the result; empty for results of dense levels.
-    """
+    """Kernel of one assignment, compiled for the types of its operands."""
 
     def __init__(self, loops: Loops, fills: Mapping[str, Any] | None = None, type: TensorType | None = None):
         self.loops, self._given = loops, fills
@@ -176,20 +153,7 @@ class Kernel:
 
     # -- running ------------------------------------------------------------------------------------------------
     def shape(self, storages: Sequence[Storage]) -> tuple[int, ...]:
-        """Return the shape of the result.
-
-        Parameters
-        ----------
-        storages : sequence of Storage
-            The operands, in the order of ``operands``.
-
-        Raises
-        ------
-        ShapeError
-            The shapes of the operands do not fit together.
-        IndexOverflowError
-            A reduction is over more coordinates than int64 counts.
-        """
+        """Return the shape of the result."""
         key = tuple([s.shape for s in storages])
         found = self._shapes.get(key)
         if found is None:
@@ -238,20 +202,7 @@ class Kernel:
         return extents
 
     def run(self, storages: Sequence[Storage], out: Storage | None = None) -> Storage:
-        """Compute the result in new memory.
-
-        Parameters
-        ----------
-        storages : sequence of Storage
-            The operands, in the order of ``operands``.
-        out : Storage, optional
-            The dense tensor to which an assignment with ``+=`` adds, and which is not changed.
-
-        Returns
-        -------
-        Storage
-            The result.
-        """
+        """Compute the result in new memory."""
         shape = self.shape(storages)
         # Dimensions decide which workspaces a run needs: hash tables, or arrays that may not fit in memory.
         if self._unusual and (unusual := self._unusual.get(tuple([s.shape for s in storages]))) is not None:
@@ -444,13 +395,7 @@ class Kernel:
         return room
 
     def count(self, storages: Sequence[Storage]) -> int:
-        """Return the number of coordinates in the last level of an appended result.
-
-        Parameters
-        ----------
-        storages : sequence of Storage
-            The operands, in the order of ``operands``.
-        """
+        """Return the number of coordinates in the last level of an appended result."""
         room = self._room(self.shape(storages))
         return int(self._counted(room, self._structs(storages), 1, self._functions)[-1, -1])
 
@@ -496,23 +441,7 @@ class Kernel:
 
     # -- the two phases -----------------------------------------------------------------------------------------
     def assemble(self, storages: Sequence[Storage]) -> Storage:
-        """Assemble the structure of the result, with zeros for its values (2017, section 6.3).
-
-        Parameters
-        ----------
-        storages : sequence of Storage
-            The operands, in the order of ``operands``.
-
-        Returns
-        -------
-        Storage
-            The result, for ``compute``.
-
-        Raises
-        ------
-        IndexOverflowError
-            Positions or coordinates do not fit the result's index arrays.
-        """
+        """Assemble the structure of the result, with zeros for its values (2017, section 6.3)."""
         shape = self.shape(storages)
         inserted = self._insertion
         if self._lead is not None or inserted is not None:
@@ -539,28 +468,7 @@ class Kernel:
         return made
 
     def compute(self, result: Storage, storages: Sequence[Storage]) -> Storage:
-        """Compute new values on a structure that ``assemble`` made for operands of this structure.
-
-        Parameters
-        ----------
-        result : Storage
-            The result of ``assemble``, whose values are overwritten.
-        storages : sequence of Storage
-            The operands, in the order of ``operands``.
-
-        Returns
-        -------
-        Storage
-            ``result``.
-
-        Raises
-        ------
-        StorageError
-            An operand has another structure, or ``assemble`` did not make the result. Values would be written beyond
-            its arrays. A result of dense levels has one structure, whatever the operands are.
-        FormatError
-            The result is of another shape or type, or its values are read-only.
-        """
+        """Compute new values on a structure that ``assemble`` made for operands of this structure."""
         if not self._plain or self._lead is not None:
             require_structure(self.text, result, storages)
         shape = self.shape(storages)
@@ -601,13 +509,7 @@ class Kernel:
 
 
 def work(storages: Sequence[Storage]) -> int:
-    """Return the number of stored entries of the operands, as an estimate of the work on them.
-
-    Parameters
-    ----------
-    storages : sequence of Storage
-        The operands. A view counts with the part that it shows.
-    """
+    """Return the number of stored entries of the operands, as an estimate of the work on them."""
     entries = 0
     for s in storages:
         entries += s.vals.size if not s.type.format.is_partial else int(s.vals.size * share(s))
@@ -615,15 +517,7 @@ def work(storages: Sequence[Storage]) -> int:
 
 
 def with_fill(type: TensorType, fills: Mapping[str, Any]) -> TensorType:
-    """Return the type of a result whose fill value follows from those of the operands.
-
-    Parameters
-    ----------
-    type : TensorType
-        The type, whose fill value may be a ``RuntimeValue``.
-    fills : mapping
-        The fill values of the operands by name.
-    """
+    """Return the type of a result whose fill value follows from those of the operands."""
     fill = fill_of(np.dtype(type.dtype), runtime_fills.evaluate(type.fill, fills))
     return tensor_type(type.dtype, type.format, type.index_dtypes, fill)
 

@@ -21,8 +21,6 @@ from ..lowering.function_kind import FunctionKind
 from .facts import EntryRequest, LoopFacts, LoopRequest, RunFacts, StoredAgain, WorkspaceFacts
 from .insertion_loops import entry_loops, insertion_facts
 
-__all__ = ["loop_facts", "lowered", "reductions", "run_facts", "text_of"]
-
 _BESIDE = {"list": 9, "pairs": 28, "flags": 1}
 """Bytes of a workspace for each coordinate, without its value, by the kind of the workspace."""
 

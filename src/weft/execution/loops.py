@@ -19,8 +19,6 @@ if TYPE_CHECKING:
 else:
     planning = Door("weft.execution.planning")
 
-__all__ = ["Loops", "asked"]
-
 
 def asked(name: str, *parts: Any) -> Any:
     """Return the answer of a function of ``planning`` to a question, from the index of plans if it is there."""
@@ -51,15 +49,7 @@ def _keep(key: str, found: Any) -> None:
 
 
 class Loops:
-    """Loops of a kernel: facts about them, and their functions. They are planned and lowered when more is asked.
-
-    Parameters
-    ----------
-    request : LoopRequest, EntryRequest or None
-        What they are planned for; None for loops that a user has scheduled.
-    lowered : Lowered, optional
-        The loops.
-    """
+    """Loops of a kernel: facts about them, and their functions. They are planned and lowered when more is asked."""
 
     def __init__(self, request: LoopRequest | EntryRequest | None, lowered: Lowered | None = None):
         self.request = request
@@ -106,13 +96,7 @@ class Loops:
         return planning.run_facts(self.lowered)
 
     def functions(self, group: str) -> Functions:
-        """Return functions of the loops.
-
-        Parameters
-        ----------
-        group : {'kernel', 'parts', 'passes', 'shared passes'}
-            Functions of an ordinary kernel, those by which threads append in parts, and the passes of an insertion.
-        """
+        """Return functions of the loops."""
         found = self._functions.get(group)
         if found is None:
             facts = self.facts

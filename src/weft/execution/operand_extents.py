@@ -12,19 +12,9 @@ from ..index_notation import free_variables
 from ..index_notation.nodes import Access, Apply, Expr, Reduce
 from ..storage import Storage
 
-__all__ = ["extents_of", "visits"]
-
 
 def extents_of(expr: Expr, operands: Mapping[str, Storage]) -> dict[str, int] | None:
-    """Return the size of each index variable; None if shapes contradict each other, which the kernel reports.
-
-    Parameters
-    ----------
-    expr : Expr
-        The expression.
-    operands : mapping
-        The operands by name.
-    """
+    """Return the size of each index variable; None if shapes contradict each other, which the kernel reports."""
     found: dict[str, int] = {}
     for access in distinct_accesses(expr):
         shape = operands[access.tensor].shape
@@ -41,15 +31,6 @@ def visits(expr: Expr, operands: Mapping[str, Storage], extents: Mapping[str, in
 
     Loops over a product visit the stored entries of one factor, at all coordinates of the variables that this factor
     does not have. Loops over a sum visit those of all terms.
-
-    Parameters
-    ----------
-    expr : Expr
-        The expression.
-    operands : mapping
-        The operands by name.
-    extents : mapping
-        The size of each index variable.
     """
     types = {a.tensor: operands[a.tensor].type for a in distinct_accesses(expr)}
     return _visits(expr, operands, types, extents)

@@ -52,19 +52,6 @@ else:
     data_annihilators, full_results = Door("weft.execution.data_annihilators"), Door("weft.execution.full_results")
     planning, summary = Door("weft.execution.planning"), Door("weft.execution.summary")
 
-__all__ = [
-    "Plan",
-    "accumulation",
-    "compile",
-    "dense_format",
-    "evaluate",
-    "looked_up",
-    "plan_for",
-    "require_operands",
-    "target_type",
-    "under_standard_names",
-]
-
 T = TypeVar("T")
 
 
@@ -73,28 +60,7 @@ _STEPS_SHOWN = 6
 
 
 class Plan:
-    """Plan of an expression for operands of certain types.
-
-    Parameters
-    ----------
-    how : KernelPlan
-        The loops of the kernel that computes the expression, and what the plan depends on.
-    kernel : Kernel
-        The kernel.
-    operands : tuple of str
-        Names of the operands, in the order in which ``run`` takes them.
-    target : TensorType
-        Type of the result.
-    again : callable
-        Plans the same expression with another variant.
-
-    Attributes
-    ----------
-    has_full_cases : bool
-        True if the result has elements that no operand stores, by the fill values of its operands.
-    may_spread : bool
-        True if it may have them, also by a function of a sum.
-    """
+    """Plan of an expression for operands of certain types."""
 
     is_in_steps = False
     has_full_cases = may_spread = False
@@ -239,19 +205,7 @@ class Plan:
 
 
 class SteppedPlan(Plan):
-    """Plan of an expression in several steps, each of which reads the results of those before it.
-
-    Parameters
-    ----------
-    steps : Steps
-        The steps.
-    types : mapping
-        Types of the operands, in the order in which ``run`` takes them.
-    asked : PlanRequest
-        What is asked for; its format is that of the result.
-    again : callable
-        Plans the same expression with another variant.
-    """
+    """Plan of an expression in several steps, each of which reads the results of those before it."""
 
     is_in_steps = True
 
@@ -393,19 +347,7 @@ class SteppedPlan(Plan):
 
 
 class VectorPlan(Plan):
-    """Plan that reads the stored values of some operands as vectors, so that all formats have one kernel.
-
-    Parameters
-    ----------
-    how : ValuesOnly
-        The assignment over stored values, and the operands.
-    types : mapping
-        Types of the operands, in the order in which ``run`` takes them.
-    asked : PlanRequest
-        What is asked for.
-    again : callable
-        Plans the same expression with another variant.
-    """
+    """Plan that reads the stored values of some operands as vectors, so that all formats have one kernel."""
 
     def __init__(
         self, how: ValuesOnly, types: Mapping[str, TensorType], asked: PlanRequest, again: Callable[[Variant], Plan]
@@ -582,31 +524,7 @@ def plan_for(
     prune: bool = False,
     variant: Variant | None = None,
 ) -> Plan:
-    """Plan an assignment for operands of given types.
-
-    Parameters
-    ----------
-    assignment : Assignment
-        The assignment to be computed.
-    operand_types : tuple of TensorType
-        The type of each operand, in the order in which operands first appear in the assignment.
-    format : Format, optional
-        Format of the result; inferred by default.
-    dtype : str, optional
-        Dtype of the result, by default NumPy's promotion of the operands. The computation uses it if it is wider.
-    user_schedule : callable, optional
-        Changes the automatic schedule.
-    prune : bool
-        If true, leave out results equal to the fill value where coordinates are appended. Coordinates that are
-        inserted, or that the levels above imply, stay.
-    variant : Variant, optional
-        The assumptions for which the assignment is planned; by default the usual ones, with the current settings.
-
-    Returns
-    -------
-    Plan
-        The plan, whose ``run`` takes operands in the order of their types.
-    """
+    """Plan an assignment for operands of given types."""
     again = partial(
         plan_for, assignment, operand_types, format=format, dtype=dtype, user_schedule=user_schedule, prune=prune
     )
@@ -655,33 +573,7 @@ def evaluate(
     format: Format | None = None,
     dtype: str | None = None,
 ) -> Storage:
-    """Compute an assignment.
-
-    Parameters
-    ----------
-    assignment : Assignment
-        The assignment to be computed.
-    operands : mapping
-        The operands by name. An assignment with ``+=`` adds to the operand of its target's name, which stays as it is.
-    format : Format, optional
-        Format of the result; inferred by default.
-    dtype : str, optional
-        Dtype of the result; inferred by default.
-
-    Returns
-    -------
-    Storage
-        The result.
-
-    Raises
-    ------
-    NotationError
-        An operand of the expression is not given.
-    ShapeError
-        Shapes do not fit together.
-    ResultTooLargeError
-        The result does not fit in memory.
-    """
+    """Compute an assignment."""
     # What depends on no value and no size is decided by the types alone: such a call finds its plan at once.
     key = None
     if assignment.op is None:
@@ -774,24 +666,7 @@ def require_operands(assignment: Assignment, operands: Mapping[str, Storage]) ->
 def looked_up(
     assignment: Assignment, operands: Mapping[str, Storage], dtype: str | None = None, *, usual: bool = False
 ) -> Absorbed:
-    """Replace operators by absorbing ones, as far as the present values of the operands allow.
-
-    Parameters
-    ----------
-    assignment : Assignment
-        The assignment to be computed.
-    operands : mapping
-        The operands by name.
-    dtype : str, optional
-        Dtype of the result, if the caller names one.
-    usual : bool
-        If true, look only at operators that absorb beside most values.
-
-    Returns
-    -------
-    Absorbed
-        The assignment, with the operators that absorb and those that were expected to.
-    """
+    """Replace operators by absorbing ones, as far as the present values of the operands allow."""
     if not might_absorb(assignment):
         return Absorbed(assignment)
     return data_annihilators.apply_data_annihilators(assignment, operands, evaluate, dtype, usual=usual)
@@ -810,27 +685,6 @@ def compile(
     """Compile an assignment for the given types of its tensors.
 
     An assignment with too many cases for one kernel is planned in steps.
-
-    Parameters
-    ----------
-    assignment : Assignment
-        The assignment.
-    types : mapping
-        Types of the tensors by name. The type of the result is inferred if it is not given.
-    user_schedule : callable, optional
-        Changes the automatic schedule.
-
-    Returns
-    -------
-    Kernel or SteppedPlan
-        The kernel, or the plan of several steps.
-
-    Raises
-    ------
-    NotationError
-        The type of an operand is not given.
-    DTypeError
-        A sum wraps around in a narrow dtype of its own, which takes two kernels.
     """
     _, names = _read(assignment)
     unknown = [n for n in names if n not in types]

@@ -15,8 +15,6 @@ from typing import Any, ParamSpec, TypeVar
 from ..config import config
 from ..runtime.forks import data_lock, in_child
 
-__all__ = ["PlanCache", "kept", "plans"]
-
 P = ParamSpec("P")
 T = TypeVar("T")
 Key = tuple[Any, ...]
@@ -48,11 +46,6 @@ class PlanCache:
     threads that want the same plan wait for that one. If there are more plans than ``capacity``, those are dropped
     which were not used since entries were last looked through.
 
-    Parameters
-    ----------
-    capacity : callable
-        Returns the number of plans that are kept.
-
     Examples
     --------
     >>> cache = PlanCache(lambda: 2)
@@ -70,13 +63,7 @@ class PlanCache:
         return len(self._kept)
 
     def find(self, key: Key) -> Any:
-        """Return the plan of a key, or None if it is not there.
-
-        Parameters
-        ----------
-        key : tuple
-            Name of the operation, and what its plan depends on beside the settings.
-        """
+        """Return the plan of a key, or None if it is not there."""
         entry = self._kept.get((key, config.code))
         if entry is None:
             return None
@@ -84,15 +71,7 @@ class PlanCache:
         return entry.plan
 
     def get(self, key: Key, make: Callable[[], T]) -> T:
-        """Return the plan of a key, which ``make`` makes if it is not there.
-
-        Parameters
-        ----------
-        key : tuple
-            Name of the operation, and what its plan depends on beside the settings.
-        make : callable
-            Makes the plan. It may ask for other plans.
-        """
+        """Return the plan of a key, which ``make`` makes if it is not there."""
         whole = key, config.code
         entry = self._kept.get(whole)
         if entry is None:
@@ -154,13 +133,7 @@ plans = PlanCache(lambda: config.plan_cache_size)
 
 
 def kept(make: Callable[P, T]) -> Callable[P, T]:
-    """Return a function that makes plans with the results kept in ``plans``.
-
-    Parameters
-    ----------
-    make : callable
-        The function, whose arguments are hashable. Results depend on the arguments and the settings alone.
-    """
+    """Return a function that makes plans with the results kept in ``plans``."""
 
     @wraps(make)
     def call(*args: P.args, **options: P.kwargs) -> T:

@@ -14,7 +14,8 @@ import numpy as np
 from ..analysis.implicit_values import RuntimeValue, typed
 from ..analysis.merge_lattice import MANY_CASES
 from ..analysis.result_type import dense_format, result_dtype, result_fill, result_format
-from ..analysis.runtime_fills import with_runtime_conversion, with_runtime_fills
+from ..analysis.runtime_fills import with_runtime_conversion as with_runtime_conversion
+from ..analysis.runtime_fills import with_runtime_fills
 from ..analysis.structure_match import match_structure, over_values, totals_over_values
 from ..analysis.terms import dtype_of, split_narrow_sum
 from ..compiler import plan_loops, plan_on_structure
@@ -27,7 +28,7 @@ from ..scheduling.user_schedule import LoopNest
 from ..storage import fill_of, tensor_type
 from ..variant import Variant
 from .alternatives import ALTERNATIVES, Choice
-from .conversion_plan import conversion
+from .conversion_plan import conversion as conversion
 from .facts import (
     EntryRequest,
     InSteps,
@@ -41,14 +42,12 @@ from .facts import (
 )
 from .full_results import may_spread, spreading
 from .insertion_loops import entry_loops
-from .loop_facts import loop_facts, lowered, run_facts, text_of
+from .loop_facts import loop_facts as loop_facts
+from .loop_facts import lowered as lowered
+from .loop_facts import run_facts as run_facts
+from .loop_facts import text_of as text_of
 from .loops import Loops
 from .steps import in_pairs, wrapping_first
-
-__all__ = [
-    "adds_to_array", "conversion", "dense_format", "format_of_part", "insertion", "kernel_or_steps", "loop_facts",
-    "lowered", "plan", "require_one_kernel", "run_facts", "target_type", "text_of", "with_runtime_conversion",
-]  # fmt: skip
 
 UserSchedule = Callable[[LoopNest], LoopNest]
 

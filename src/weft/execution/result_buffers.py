@@ -15,20 +15,9 @@ from ..records import cached
 from ..runtime import memory
 from ..storage import Storage
 
-__all__ = ["ResultBuffers", "entry_bytes", "sorting_bytes"]
-
 
 def entry_bytes(format: Format, dtype: np.dtype[Any], shape: Sequence[int]) -> int:
     """Return the least number of bytes of each entry of a tensor: its value, and its coordinates in the last levels.
-
-    Parameters
-    ----------
-    format : Format
-        Format of the tensor.
-    dtype : dtype
-        Dtype of the values.
-    shape : sequence of int
-        Shape of the tensor, which decides the index dtype.
 
     Examples
     --------
@@ -43,13 +32,7 @@ def entry_bytes(format: Format, dtype: np.dtype[Any], shape: Sequence[int]) -> i
 
 
 def sorting_bytes(type: TensorType) -> int:
-    """Return the bytes that sorting a coordinate list takes for each entry: an ordered copy, a permutation and keys.
-
-    Parameters
-    ----------
-    type : TensorType
-        Type of the list.
-    """
+    """Return the bytes that sorting a coordinate list takes for each entry: an ordered copy, a permutation and keys."""
     arrays = zip(type.format.roles, type.index_dtypes, strict=True)
     lists = sum([np.dtype(dtype).itemsize for (_, role), dtype in arrays if role == "crd"])
     return np.dtype(type.dtype).itemsize + lists + 3 * 8
@@ -60,26 +43,7 @@ def _bytes_of(length: int, dtype: np.dtype[Any]) -> int:
 
 
 class ResultBuffers:
-    """Sizes of the appended results of one type and shape, as far as they are known before coordinates are counted.
-
-    Parameters
-    ----------
-    type : TensorType
-        Type of the results.
-    shape : tuple of int
-        Shape of the results.
-    chains : sequence of AppendChain
-        Append chains of the format.
-    zeroed : collection of int
-        Levels whose arrays kernels expect to hold zeros.
-
-    Attributes
-    ----------
-    widest : int
-        The size of the largest axis or level.
-    few : int
-        Number of coordinates whose memory is so small that it is not checked.
-    """
+    """Sizes of the appended results of one type and shape, as far as they are known before coordinates are counted."""
 
     def __init__(
         self, type: TensorType, shape: tuple[int, ...], chains: Sequence[AppendChain], zeroed: Collection[int]

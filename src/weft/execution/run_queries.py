@@ -26,19 +26,9 @@ from ..runtime.structs import counts_pointer
 from ..storage import Storage, tensor_type
 from .plan_cache import kept
 
-__all__ = ["bounds", "optimized", "run_queries"]
-
 
 def bounds(expr: IndexExpr, shape: tuple[int, ...]) -> tuple[int, int]:
-    """Return the half-open interval of the values of a coordinate; empty if the tensor has no elements.
-
-    Parameters
-    ----------
-    expr : IndexExpr
-        An expression in the coordinates of a tensor.
-    shape : tuple of int
-        Shape of the tensor.
-    """
+    """Return the half-open interval of the values of a coordinate; empty if the tensor has no elements."""
     if isinstance(expr, Axis):
         return 0, shape[expr.number]
     if math.prod(shape) == 0:
@@ -48,15 +38,7 @@ def bounds(expr: IndexExpr, shape: tuple[int, ...]) -> tuple[int, int]:
 
 
 def optimized(statements: Sequence[Statement], type: TensorType) -> tuple[Statement, ...]:
-    """Rewrite queries for tensors of a type, by the rules of Table 1 (2020 paper).
-
-    Parameters
-    ----------
-    statements : sequence of Statement
-        The queries.
-    type : TensorType
-        Type of the tensor, whose format decides which rules hold.
-    """
+    """Rewrite queries for tensors of a type, by the rules of Table 1 (2020 paper)."""
     source = source_facts(type.format)
     if not type.format.order:
         return tuple(statements)
@@ -68,20 +50,7 @@ def optimized(statements: Sequence[Statement], type: TensorType) -> tuple[Statem
 
 
 def run_queries(storage: Storage, statements: Sequence[Statement]) -> list[np.ndarray[Any, Any]]:
-    """Answer attribute queries.
-
-    Parameters
-    ----------
-    storage : Storage
-        A tensor without duplicates and padding.
-    statements : sequence of Statement
-        Queries, rewritten by ``optimized``.
-
-    Returns
-    -------
-    list of ndarray
-        The answer to each query: an int64 array over the coordinates that the query is over.
-    """
+    """Answer attribute queries."""
     if not storage.shape:  # the only element of a scalar is stored
         return [np.ones((), np.int64) for _ in statements]
     results: dict[int, np.ndarray[Any, Any]] = {}

@@ -8,8 +8,6 @@ import numpy as np
 
 from ..storage import Storage
 
-__all__ = ["same_structure"]
-
 _FIRST, _LARGEST = 256, 1 << 14
 """Elements of the first block that is compared, and of the largest one. Each block is twice as long as the last."""
 
@@ -18,11 +16,6 @@ def same_structure(storages: Sequence[Storage]) -> bool:
     """Return whether tensors of one type have the same shape and equal index arrays.
 
     Sizes are compared first, then arrays that are not the same object, up to the first block that differs.
-
-    Parameters
-    ----------
-    storages : sequence of Storage
-        The tensors.
     """
     first, *others = storages
     shape, size, arrays = first.shape, first.vals.size, first.arrays

@@ -21,8 +21,6 @@ from ..index_notation.traversal import accesses
 from ..records import replace
 from .facts import Steps
 
-__all__ = ["in_pairs", "wrapping_first"]
-
 _PAIR = 3
 """Cases of a merge of two operands: both, and each alone."""
 
@@ -31,13 +29,6 @@ def wrapping_first(assignment: Assignment, types: Mapping[str, TensorType]) -> S
     """Return steps that first compute a sum that wraps around in its own dtype; None if there is no such sum.
 
     Sums in ``assignment`` are explicit.
-
-    Parameters
-    ----------
-    assignment : Assignment
-        The assignment, with explicit sums.
-    types : mapping
-        Types of the operands by name.
     """
     found = split_narrow_sum(assignment, types)
     if found is None:
@@ -47,15 +38,7 @@ def wrapping_first(assignment: Assignment, types: Mapping[str, TensorType]) -> S
 
 
 def in_pairs(assignment: Assignment, types: Mapping[str, TensorType]) -> Steps | None:
-    """Return steps that merge pairs of operands; None if nothing can be cut.
-
-    Parameters
-    ----------
-    assignment : Assignment
-        The assignment, with explicit sums.
-    types : mapping
-        Types of the operands by name.
-    """
+    """Return steps that merge pairs of operands; None if nothing can be cut."""
     cutter = _Cutter(assignment, types)
     value, _ = cutter.cut(assignment.value, confined=False)
     if not cutter.parts:

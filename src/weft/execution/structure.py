@@ -10,23 +10,12 @@ from ..errors import FormatError, StorageError
 from ..formats import TensorType
 from ..storage import Storage
 
-__all__ = ["Structure", "check_writable", "require_structure"]
-
 
 class Structure:
     """Shapes, types and index arrays of the operands of a kernel.
 
     The arrays are kept alive, so that no other array can have the identity of one. The contents of arrays are compared
     only if an operand has other arrays.
-
-    Parameters
-    ----------
-    text : str
-        The expression.
-    operands : sequence of str
-        Names of its operands.
-    storages : sequence of Storage
-        The operands.
     """
 
     __slots__ = ("_operands", "text")
@@ -54,22 +43,7 @@ class Structure:
 
 
 def require_structure(text: str, result: Storage, storages: Sequence[Storage]) -> None:
-    """Raise if ``assemble`` did not make a result for operands of this structure.
-
-    Parameters
-    ----------
-    text : str
-        The expression.
-    result : Storage
-        The result of ``assemble``.
-    storages : sequence of Storage
-        The operands.
-
-    Raises
-    ------
-    StorageError
-        An operand has another structure, or ``assemble`` made the result for another expression.
-    """
+    """Raise if ``assemble`` did not make a result for operands of this structure."""
     known: Structure | None = getattr(result, "assembled_for", None)
     if known is None or known.text != text:
         made = "" if known is None else f", but for {known.text}"
@@ -81,24 +55,7 @@ def require_structure(text: str, result: Storage, storages: Sequence[Storage]) -
 
 
 def check_writable(text: str, result: Storage, type: TensorType, shape: tuple[int, ...]) -> None:
-    """Raise if values of a type and shape cannot be written to a result.
-
-    Parameters
-    ----------
-    text : str
-        The expression.
-    result : Storage
-        The result.
-    type : TensorType
-        The type that it must have.
-    shape : tuple of int
-        The shape that it must have.
-
-    Raises
-    ------
-    FormatError
-        The result is of another shape or type, or its values are read-only.
-    """
+    """Raise if values of a type and shape cannot be written to a result."""
     if result.shape != shape or result.type != type:
         raise FormatError(
             f"compute of {text} fills a tensor of {type} and shape {shape}, not one of {result.type} and "

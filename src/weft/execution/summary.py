@@ -20,8 +20,6 @@ from ..index_notation.nodes import Access
 from ..runtime import thread_pool
 from .format_names import is_name_of
 
-__all__ = ["compiled_line", "formats_line", "sharing_line", "summary"]
-
 _COLLECTED = {
     "list": "in an array, with a list of those that have a value",
     "flags": "in an array, with a flag for each that has a value",
@@ -33,13 +31,6 @@ _COLLECTED = {
 
 def summary(lowered: Lowered, told: Collection[str] = ()) -> str:
     """Return a few lines on a kernel for users.
-
-    Parameters
-    ----------
-    lowered : Lowered
-        The program of the kernel.
-    told : collection of str
-        Variables whose loops are explained elsewhere, so that no line is given for them.
 
     Examples
     --------
@@ -66,24 +57,12 @@ def summary(lowered: Lowered, told: Collection[str] = ()) -> str:
 
 
 def formats_line(types: Mapping[str, TensorType]) -> str:
-    """Return the line with the formats and dtypes of tensors.
-
-    Parameters
-    ----------
-    types : mapping
-        The types by name.
-    """
+    """Return the line with the formats and dtypes of tensors."""
     return "formats: " + "; ".join(f"{name} {type.format} {type.dtype}" for name, type in types.items())
 
 
 def compiled_line(origins: Sequence[str | None]) -> str:
-    """Return the line that says where the functions of kernels come from.
-
-    Parameters
-    ----------
-    origins : sequence of str or None
-        The origin of each kernel; None for one that is not compiled.
-    """
+    """Return the line that says where the functions of kernels come from."""
     found = Counter(origin or "not yet" for origin in origins)
     parts = [f"{count} kernels {origin}" if len(origins) > 1 else origin for origin, count in found.items()]
     return f"compiled: {', '.join(parts)}" + ("; the first call waits for the compiler" if None in origins else "")
@@ -111,13 +90,7 @@ def _shared_arrays(lowered: Lowered) -> Iterator[str]:
 
 
 def sharing_line(result: str, operand: str) -> str:
-    """Return the line that says that a result shares the index arrays of an operand.
-
-    Parameters
-    ----------
-    result, operand : str
-        Their names.
-    """
+    """Return the line that says that a result shares the index arrays of an operand."""
     return f"{result} shares the index arrays of {operand}: only values are computed"
 
 

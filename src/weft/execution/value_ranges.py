@@ -20,27 +20,17 @@ from ..index_notation.operator_table import OPERATORS, Operator
 from ..records import record
 from ..storage import Storage
 
-__all__ = ["Range", "range_of"]
-
 _ROUNDINGS = 4
 """Units in the last place by which a kernel's value may differ from NumPy's: functions are off by up to two."""
 
 
 @record
 class Range:
-    """Bounds of all values of an expression, none of which is NaN.
+    """Bounds of all values of an expression, none of which is NaN."""
 
-    Parameters
-    ----------
-    low, high : int or float
-        The least and the greatest number that a value may be.
-    near : int or float
-        The least absolute value.
-    """
-
-    low: int | float
-    high: int | float
-    near: int | float
+    low: int | float  # the least and the greatest number that a value may be
+    high: int | float  # the least and the greatest number that a value may be
+    near: int | float  # the least absolute value
 
     @classmethod
     def between(cls, low: float, high: float) -> Range:
@@ -68,15 +58,7 @@ class Range:
 
 
 def range_of(expr: Expr, operands: Mapping[str, Storage]) -> Range | None:
-    """Return the range of an expression; None if it is not known, or if NaN may be among the values.
-
-    Parameters
-    ----------
-    expr : Expr
-        The expression.
-    operands : mapping
-        The operands by name.
-    """
+    """Return the range of an expression; None if it is not known, or if NaN may be among the values."""
     with np.errstate(all="ignore"):
         return _range_and_dtype(expr, operands)[0]
 

@@ -11,39 +11,15 @@ from ..storage import Storage, check
 from ..storage.fitness import repeated, why_unfit
 from .entry_lists import list_entries
 
-__all__ = ["verify", "verify_entries"]
-
 
 def verify(storage: Storage) -> None:
-    """Check the arrays of a tensor for every invariant of its format.
-
-    Parameters
-    ----------
-    storage : Storage
-        The tensor.
-
-    Raises
-    ------
-    StorageError
-        An invariant does not hold. The message names the level, or the coordinate that is stored twice.
-    """
+    """Check the arrays of a tensor for every invariant of its format."""
     check(storage)  # first, since the kernel that lists the entries trusts the arrays
     verify_entries(storage)
 
 
 def verify_entries(storage: Storage) -> None:
-    """Check that a tensor stores each entry once, and only entries that fit its format.
-
-    Parameters
-    ----------
-    storage : Storage
-        The tensor, whose levels have been checked one by one.
-
-    Raises
-    ------
-    StorageError
-        The message names the level, or the coordinate that is stored twice.
-    """
+    """Check that a tensor stores each entry once, and only entries that fit its format."""
     format = storage.format
     twice = format.is_unique and not _shown_by_levels(format)
     if not (twice or format.conditions) or not storage.shape:

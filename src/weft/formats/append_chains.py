@@ -9,39 +9,18 @@ from ..remapping import Remapping
 from .capabilities import is_appendable_at
 from .format import Format
 
-__all__ = ["AppendChain", "append_chains", "coordinate_list_format", "is_appendable", "is_unordered_list"]
-
 
 @record
 class AppendChain:
-    """Result levels that are appended together: one that branches, and the branchless levels below it.
+    """Result levels that are appended together: one that branches, and the branchless levels below it."""
 
-    Parameters
-    ----------
-    first, last : int
-        Numbers of the first and the last level, from 0.
-    index : int
-        Number of the counter that the levels share, from 0.
-    """
-
-    first: int
-    last: int
-    index: int
+    first: int  # Numbers of the first and the last level, from 0
+    last: int  # Numbers of the first and the last level, from 0
+    index: int  # number of the counter that the levels share, from 0
 
 
 def append_chains(format: Format) -> tuple[AppendChain, ...]:
-    """Return the appended levels of a result format, grouped by the counter that they share.
-
-    Parameters
-    ----------
-    format : Format
-        Format of the result.
-
-    Returns
-    -------
-    tuple of AppendChain
-        The chains, outermost first. Levels that are located by arithmetic are in none.
-    """
+    """Return the appended levels of a result format, grouped by the counter that they share."""
     found: list[AppendChain] = []
     for k, level in enumerate(format.levels):
         if level.inserts:
@@ -63,15 +42,6 @@ def is_appendable(format: Format) -> bool:
     result takes the tensor's own axes. A level with one position for each of its parent is appended with a parent that
     is, or not at all: the positions of a located parent do not come one after the other. A format that follows a
     space-filling curve or that sets conditions on its data is refused, too.
-
-    Parameters
-    ----------
-    format : Format
-        Format of the result.
-
-    Returns
-    -------
-    bool
     """
     chains = append_chains(format)
     if format.is_curved or format.conditions or not (format.is_dense or chains):
@@ -85,15 +55,6 @@ def is_unordered_list(format: Format) -> bool:
     """Return whether coordinates can be appended in any order, and more than once.
 
     All levels must form one chain that guarantees neither order nor uniqueness.
-
-    Parameters
-    ----------
-    format : Format
-        Format of the result.
-
-    Returns
-    -------
-    bool
     """
     found = append_chains(format)
     whole = len(found) == 1 and found[0].first == 0 and found[0].last + 1 == len(format.levels)
@@ -102,15 +63,5 @@ def is_unordered_list(format: Format) -> bool:
 
 @lru_cache(maxsize=1024)
 def coordinate_list_format(remapping: Remapping) -> Format:
-    """Return the list of the coordinates that a remapping makes, neither ordered nor unique.
-
-    Parameters
-    ----------
-    remapping : Remapping
-        The coordinates.
-
-    Returns
-    -------
-    Format
-    """
+    """Return the list of the coordinates that a remapping makes, neither ordered nor unique."""
     return Format.list_of(remapping)

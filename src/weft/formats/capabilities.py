@@ -498,13 +498,6 @@ def is_appendable_at(level: LevelFormat, k: int) -> bool:
 
     The level must either be appended to, or be located without arrays that depend on the entries, and in the order of
     its coordinates.
-
-    Parameters
-    ----------
-    level : LevelFormat
-        The level.
-    k : int
-        The number of the level, from 0.
     """
     append = level.capability(Append)
     if append is not None:
@@ -513,28 +506,12 @@ def is_appendable_at(level: LevelFormat, k: int) -> bool:
 
 
 def lists(level: LevelFormat) -> bool:
-    """Return whether ``crd`` holds the level's coordinates, one for each position.
-
-    Parameters
-    ----------
-    level : LevelFormat
-        The level.
-    """
+    """Return whether ``crd`` holds the level's coordinates, one for each position."""
     return "crd" in level.roles and level.capability(ComputedCoordinates) is None
 
 
 def scratch_dtype(type: TensorType, level: LevelFormat | None = None, role: str = "") -> str:
-    """Return the dtype of an array that only assembly needs, which is wide enough for positions of the result.
-
-    Parameters
-    ----------
-    type : TensorType
-        The type of the result.
-    level : LevelFormat, optional
-        The level that needs the array.
-    role : str
-        The role of the array in that level.
-    """
+    """Return the dtype of an array that only assembly needs, which is wide enough for positions of the result."""
     # A dtype that holds the coordinates and positions of the result holds all counts of the assembly.
     if level is not None and role in level.require(Insertion).flags:
         return "uint8"

@@ -40,11 +40,6 @@ from .levels import (
 )
 from .options import check_options
 
-__all__ = [
-    "WITH_OPTIONS", "FormatLike", "FormatName", "NamedFormat", "check_keywords", "formats", "is_named", "name_of",
-    "options_of", "parse_format", "register_format", "shown_name",
-]  # fmt: skip
-
 NamedFormat: TypeAlias = Literal[
     "dense", "dense_f", "coo", "coo_aos", "csr", "csc", "dcsr", "dcsc", "csf", "dia", "ell", "hyb", "jad", "bsr", "csb",
     "mode_generic", "hicoo", "hash", "gcxs", "hash_vector", "dok", "lil", "skyline", "banded",
@@ -58,13 +53,6 @@ class FormatName(str):
 
     A function that takes a format uses ``layout`` if it gets such a name, so that options are not lost.
 
-    Parameters
-    ----------
-    text : str
-        The name, such as ``"bsr"``.
-    layout : Format
-        The format that the name means, with options such as the size of blocks.
-
     Examples
     --------
     >>> import weft
@@ -74,7 +62,7 @@ class FormatName(str):
     """
 
     __slots__ = ("layout",)
-    layout: Format
+    layout: Format  # the format that the name means, with options such as the size of blocks
 
     def __new__(cls, text: str, layout: Format) -> FormatName:
         made = super().__new__(cls, text)
@@ -229,13 +217,6 @@ _CATALOGUE: dict[str, Callable[..., Format]] = {
 class Entry:
     """An entry of the catalogue: a callable that returns the format for a number of axes and options.
 
-    Parameters
-    ----------
-    name : str
-        The name of the format.
-    make : callable
-        The function that makes the format.
-
     Examples
     --------
     >>> formats["bsr"].options
@@ -350,22 +331,7 @@ def _all_options() -> tuple[str, ...]:
 
 
 def check_keywords(function: Callable[..., Any], format: FormatLike, options: Mapping[str, Any]) -> None:
-    """Raise an error for keyword arguments that neither a function nor any format takes.
-
-    Parameters
-    ----------
-    function : callable
-        The function.
-    format : str or Format
-        The format that the function makes.
-    options : mapping
-        The keyword arguments that the function does not take itself.
-
-    Raises
-    ------
-    TypeError
-        If there is such an argument. The message suggests the nearest known name.
-    """
+    """Raise an error for keyword arguments that neither a function nor any format takes."""
     takes = _takes(format) if isinstance(format, str) and format in _CATALOGUE else ()
     check_options(function, options, takes, _all_options())
 
@@ -377,20 +343,6 @@ def _is_letters(text: str) -> bool:
 
 def parse_format(format: FormatLike, order: int | None = None, **options: Any) -> Format:
     """Return the format that a name, letters of taco or a ``Format`` means for tensors of ``order`` axes.
-
-    Parameters
-    ----------
-    format : str or Format
-        A name of the catalogue, letters such as ``"ds"`` or ``"ds:1,0"``, or a format.
-    order : int, optional
-        Number of axes. It may be omitted for letters and formats.
-    **options
-        Options of the catalogue's entry, such as ``blocksize=(3, 3)`` for ``"bsr"``.
-
-    Raises
-    ------
-    FormatError
-        For unknown names, options that do not fit, and formats of another order.
 
     Examples
     --------
@@ -452,11 +404,6 @@ def name_of(format: Format) -> str:
     The mode order follows the name if the catalogue has the format for another order of the axes. The name does not
     tell if levels lack properties such as ``ordered``, or if they show only a part of what is stored.
 
-    Parameters
-    ----------
-    format : Format
-        The format.
-
     Examples
     --------
     >>> name_of(parse_format("bsr", 2, blocksize=(3, 2)).permuted((1, 0))), name_of(parse_format("sss:2,1,0"))
@@ -475,19 +422,6 @@ def name_of(format: Format) -> str:
 @lru_cache(maxsize=1024)
 def shown_name(format: Format, asked: str | None = None) -> str:
     """Return the name of a tensor's format as users see it.
-
-    Parameters
-    ----------
-    format : Format
-        The format of the tensor.
-    asked : str, optional
-        The name with which the tensor was made, which is kept as long as it means the format.
-
-    Returns
-    -------
-    str
-        The name, a ``FormatName`` if it does not tell the format. The name of a coordinate list has no mode order,
-        since its entries may be in any order.
 
     Examples
     --------
@@ -581,13 +515,6 @@ def options_of(name: str, format: Format) -> Mapping[str, Any] | None:
 
     The levels of the format may lack properties, such as ``ordered``, that they could have.
 
-    Parameters
-    ----------
-    name : str
-        The name of the entry.
-    format : Format
-        The format.
-
     Examples
     --------
     >>> options_of("bsr", parse_format("bsr", 2, blocksize=(3, 2)))
@@ -609,13 +536,6 @@ def is_named(name: str, format: Format) -> bool:
     """Return whether a name means a format with any options.
 
     The levels of the format may lack properties, such as ``ordered``, that they could have.
-
-    Parameters
-    ----------
-    name : str
-        A name of the catalogue, or letters.
-    format : Format
-        The format.
 
     Examples
     --------

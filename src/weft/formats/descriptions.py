@@ -6,8 +6,6 @@ All drawings show the same matrix of 4 rows and 6 columns, with the entries (0,0
 
 from __future__ import annotations
 
-__all__ = ["DRAWINGS", "WHEN"]
-
 WHEN: dict[str, str] = {
     "dense": "Most elements are stored values, or an operand is looked up at random.",
     "dense_f": "As `dense`, for memory in Fortran order.",

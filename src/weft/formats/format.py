@@ -22,9 +22,6 @@ from .level import LevelFormat
 from .levels import Compressed, Dense, Singleton
 from .soundness import Condition, conditions, stored_remapping, why_unsound
 
-__all__ = ["Format", "TensorType", "sound_format"]
-
-
 _numbers = count()
 """Numbers of formats and types, which stand for them in keys that are compared quickly."""
 
@@ -588,34 +585,12 @@ def sound_format(remapping: Remapping, levels: tuple[LevelFormat, ...]) -> Forma
 
 @record
 class TensorType:
-    """The type of a tensor: everything that a kernel is specialized to in one operand.
+    """The type of a tensor: everything that a kernel is specialized to in one operand."""
 
-    Parameters
-    ----------
-    dtype : str
-        NumPy's name of the dtype of values.
-    format : Format
-        The storage format.
-    index_dtypes : tuple of str
-        ``int32`` or ``int64`` for each index array, in the order of ``format.roles``.
-    fill : object
-        The fill value: the value of all implicit entries.
-
-    Attributes
-    ----------
-    number : int
-        A number that no other object has, for keys that are compared quickly; equal types may have different ones.
-
-    Raises
-    ------
-    FormatError
-        If the number of index dtypes is not the number of index arrays.
-    """
-
-    dtype: str
+    dtype: str  # NumPy's name of the dtype of values
     format: Format
-    index_dtypes: tuple[str, ...] = ()
-    fill: Any = 0
+    index_dtypes: tuple[str, ...] = ()  # ``int32`` or ``int64`` for each index array, in the order of ``format.roles``
+    fill: Any = 0  # the fill value: the value of all implicit entries
     _negative_zero: bool = field(init=False, repr=False)  # -0.0 equals 0.0, but types differ
     number: int = field(init=False, repr=False, compare=False)  # another one for each object, for quick keys
 
@@ -653,19 +628,7 @@ class TensorType:
 
     @classmethod
     def of(cls, dtype: str, format: Format, index: str = "int32", fill: Any = 0) -> TensorType:
-        """Return a type whose index arrays all have the same dtype.
-
-        Parameters
-        ----------
-        dtype : str
-            NumPy's name of the dtype of values.
-        format : Format
-            The storage format.
-        index : str, optional
-            The dtype of all index arrays.
-        fill : object, optional
-            The fill value.
-        """
+        """Return a type whose index arrays all have the same dtype."""
         return cls(dtype, format, (index,) * len(format.roles), fill)
 
 

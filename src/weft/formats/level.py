@@ -21,8 +21,6 @@ from ..queries import Aggregate, Query
 from ..records import record
 from ..remapping import Axis, Remapping
 
-__all__ = ["Arrays", "LevelEntries", "LevelFormat", "LevelSlice", "LevelVars", "Placing", "Span", "ask"]
-
 Arrays = Mapping[str, np.ndarray[Any, Any]]
 """A level's arrays by role."""
 Placing = Literal["get", "find", "yield"]
@@ -49,63 +47,31 @@ _GROUPS: dict[type[LevelFormat], tuple[str, ...]] = {}
 
 
 def ask(op: Literal["count", "max", "min", "id"], label: str, over: Sequence[int], args: Sequence[int] = ()) -> Query:
-    """Return a query with one aggregate.
-
-    Parameters
-    ----------
-    op : {'count', 'max', 'min', 'id'}
-        The statistic.
-    label : str
-        The name of the result.
-    over : sequence of int
-        The levels for each combination of whose coordinates the statistic is computed.
-    args : sequence of int, optional
-        The levels whose coordinates the statistic is of.
-    """
+    """Return a query with one aggregate."""
     aggregate = Aggregate(op, tuple(map(Axis, args)), label)
     return Query(tuple(map(Axis, over)), (aggregate,))
 
 
 @record
 class LevelVars:
-    """The IR expressions that level functions may refer to.
+    """The IR expressions that level functions may refer to."""
 
-    Parameters
-    ----------
-    level : int
-        The number of the level, from 0.
-    dimension : Expr
-        The number of coordinates that the level can have.
-    arrays : mapping
-        The level's arrays by role.
-    lowest : Expr
-        The lowest coordinate that the level can have.
-    interval : callable, optional
-        The half-open interval of coordinates that the format's remapping leaves to this level, as a function of the
-        coordinates of the ancestors. None if the remapping leaves all coordinates that the level can have.
-    computed : callable, optional
-        The only coordinate of this level, as a function of the coordinates of the ancestors. None if the remapping does
-        not determine it.
-    """
-
-    level: int
-    dimension: Expr
-    arrays: Mapping[str, Var]
-    lowest: Expr = _ZERO
+    level: int  # the number of the level, from 0
+    dimension: Expr  # the number of coordinates that the level can have
+    arrays: Mapping[str, Var]  # the level's arrays by role
+    lowest: Expr = _ZERO  # the lowest coordinate that the level can have
+    # The half-open interval of coordinates that the format's remapping leaves to this level, as a function of the
+    # coordinates of the ancestors. None if the remapping leaves all coordinates that the level can have.
     interval: Callable[[tuple[Expr, ...]], tuple[Expr, Expr]] | None = None
+    # The only coordinate of this level, as a function of the coordinates of the ancestors. None if the remapping does
+    # not determine it.
     computed: Callable[[tuple[Expr, ...]], Expr] | None = None
 
     def __getitem__(self, role: str) -> Var:
         return self.arrays[role]
 
     def coordinates(self, ancestors: tuple[Expr, ...]) -> tuple[Expr, Expr]:
-        """Return the half-open interval of coordinates that the level can have below some ancestors.
-
-        Parameters
-        ----------
-        ancestors : tuple of Expr
-            The coordinates of the levels above, from the root down.
-        """
+        """Return the half-open interval of coordinates that the level can have below some ancestors."""
         if self.interval is not None:
             return self.interval(ancestors)
         return self.lowest, add(self.lowest, self.dimension)

@@ -17,25 +17,11 @@ from ..remapping.emit_ir import emit
 from ..remapping.inverse import combination, invert, limits
 from ..remapping.nodes import Axis, IndexExpr
 
-__all__ = ["computed", "interval", "is_bounded_by", "level_ranges"]
-
 
 def level_ranges(remapping: Remapping, dimensions: Sequence[Expr]) -> tuple[tuple[Expr, Expr], ...]:
     """Return the half-open interval of each level's coordinates.
 
     The interval of a counter is empty.
-
-    Parameters
-    ----------
-    remapping : Remapping
-        The remapping of the format.
-    dimensions : sequence of Expr
-        The size of each axis of the tensor.
-
-    Raises
-    ------
-    FormatError
-        If no bounds of a coordinate are known.
     """
     return tuple(_range(c, dimensions) for c in remapping.coordinates)
 
@@ -52,18 +38,6 @@ def computed(remapping: Remapping, level: int) -> IndexExpr | None:
     """Return the coordinate of a level as an expression of those of the levels above, or None.
 
     None means that they do not determine it, or that it is not the coordinate of an axis.
-
-    Parameters
-    ----------
-    remapping : Remapping
-        The remapping of the format.
-    level : int
-        The level, from 0.
-
-    Returns
-    -------
-    IndexExpr or None
-        The expression, in which ``Axis(k)`` is the coordinate of level ``k``.
     """
     above = invert(remapping.coordinates[:level], remapping.order)
     wanted = remapping.coordinates[level]
@@ -73,16 +47,7 @@ def computed(remapping: Remapping, level: int) -> IndexExpr | None:
 
 
 def is_bounded_by(value: IndexExpr, level: int) -> bool:
-    """Return whether the coordinates of a level for which an axis lies inside the tensor form a known interval.
-
-    Parameters
-    ----------
-    value : IndexExpr
-        The coordinate of the axis, as an expression of those of the levels up to this one. ``Axis(k)`` is the
-        coordinate of level ``k``.
-    level : int
-        The level, from 0.
-    """
+    """Return whether the coordinates of a level for which an axis lies inside the tensor form a known interval."""
     terms = combination(value)
     return terms is not None and abs(terms.get(Axis(level), 0)) == 1
 
@@ -91,17 +56,6 @@ def interval(remapping: Remapping, level: int, dimensions: Sequence[Expr], coord
     """Return the half-open interval of coordinates that a level can have below given ancestors.
 
     Every axis that follows from the coordinates of this level and its ancestors must lie inside the tensor.
-
-    Parameters
-    ----------
-    remapping : Remapping
-        The remapping of the format.
-    level : int
-        The level, from 0.
-    dimensions : sequence of Expr
-        The size of each axis of the tensor.
-    coords : sequence of Expr
-        The coordinates of the ancestors, from the root down.
     """
     own = remapping.coordinates[level]
     lo, hi = _range(own, dimensions)

@@ -12,28 +12,14 @@ from typing import Any, TypedDict
 
 from ..hints import did_you_mean
 
-__all__ = ["SYNONYMS", "FormatOptions", "check_options"]
-
 
 class FormatOptions(TypedDict, total=False):
-    """The options of the catalogue's formats.
+    """The options of the catalogue's formats."""
 
-    Attributes
-    ----------
-    blocksize : int or sequence of int
-        The numbers of rows and columns of a block of bsr.
-    block : int or sequence of int
-        The size of a block of csb, hicoo and mode_generic along each axis.
-    compressed_axes : int or sequence of int
-        The axes that are rows of gcxs.
-    width : int
-        The number of entries of each row that the slices of hyb hold.
-    """
-
-    blocksize: int | Sequence[int]
-    block: int | Sequence[int]
-    compressed_axes: int | Sequence[int]
-    width: int
+    blocksize: int | Sequence[int]  # the numbers of rows and columns of a block of bsr
+    block: int | Sequence[int]  # the size of a block of csb, hicoo and mode_generic along each axis
+    compressed_axes: int | Sequence[int]  # the axes that are rows of gcxs
+    width: int  # the number of entries of each row that the slices of hyb hold
 
 
 SYNONYMS = {
@@ -48,24 +34,7 @@ SYNONYMS = {
 def check_options(
     function: Callable[..., Any], options: Mapping[str, Any], takes: Sequence[str] | None, known: Sequence[str]
 ) -> None:
-    """Raise an error for keyword arguments that are neither those of a function nor options of a format.
-
-    Parameters
-    ----------
-    function : callable
-        The function.
-    options : mapping
-        The keyword arguments that the function does not take itself.
-    takes : sequence of str or None
-        The options of the requested format; None if it takes any.
-    known : sequence of str
-        The options of all formats. The format itself raises an error for one that it does not take.
-
-    Raises
-    ------
-    TypeError
-        If there is such an argument. The message suggests the nearest known name.
-    """
+    """Raise an error for keyword arguments that are neither those of a function nor options of a format."""
     if takes is None:
         return
     for name in options:

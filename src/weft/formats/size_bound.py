@@ -8,8 +8,6 @@ from typing import Any, Literal
 
 from ..records import record
 
-__all__ = ["SizeBound"]
-
 
 @record
 class SizeBound:

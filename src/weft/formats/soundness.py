@@ -49,34 +49,18 @@ from ..remapping.nodes import axes_of, counters_of
 from .capabilities import Append, CurveOrder, GrowingSegments, Insertion, is_appendable_at
 from .level import LevelFormat
 
-__all__ = ["Condition", "conditions", "stored_remapping", "why_unsound"]
-
 
 @record
 class Condition:
-    """A condition that the entries must satisfy for a level to store them.
+    """A condition that the entries must satisfy for a level to store them."""
 
-    Parameters
-    ----------
-    level : int
-        The level, from 0.
-    kind : {'one child', 'full'}
-        The condition: at most one coordinate under each parent, or every coordinate under each parent.
-    """
-
-    level: int
+    level: int  # the level, from 0
+    # The condition: at most one coordinate under each parent, or every coordinate under each parent.
     kind: Literal["one child", "full"]
 
 
 def stored_remapping(remapping: Remapping, levels: Sequence[LevelFormat]) -> Remapping:
     """Return the remapping with the coordinates that levels store: remainders, and coordinates from 0 on (S7, S8).
-
-    Parameters
-    ----------
-    remapping : Remapping
-        The remapping.
-    levels : sequence of LevelFormat
-        A level for each coordinate.
 
     Examples
     --------
@@ -99,15 +83,7 @@ def stored_remapping(remapping: Remapping, levels: Sequence[LevelFormat]) -> Rem
 
 
 def why_unsound(remapping: Remapping, levels: Sequence[LevelFormat]) -> str | None:
-    """Return why levels cannot store the coordinates that a remapping makes, or None if they can.
-
-    Parameters
-    ----------
-    remapping : Remapping
-        The remapping that ``stored_remapping`` returns.
-    levels : sequence of LevelFormat
-        A level for each coordinate.
-    """
+    """Return why levels cannot store the coordinates that a remapping makes, or None if they can."""
     # S1
     coordinates = remapping.coordinates
     lost = [axis for axis, e in enumerate(remapping.inverse()) if e is None]
@@ -263,13 +239,6 @@ def _implicit_reason(remapping: Remapping, levels: Sequence[LevelFormat], k: int
 
 def conditions(remapping: Remapping, levels: Sequence[LevelFormat]) -> tuple[Condition, ...]:
     """Return the conditions that a sound format puts on the data.
-
-    Parameters
-    ----------
-    remapping : Remapping
-        The remapping.
-    levels : sequence of LevelFormat
-        A level for each coordinate.
 
     Examples
     --------

@@ -10,8 +10,6 @@ from ..records import record
 from ..remapping.emit_ir import emit
 from . import Format, LevelVars, TensorType, level_bounds
 
-__all__ = ["TensorVars"]
-
 
 @record
 class TensorVars:
@@ -26,17 +24,7 @@ class TensorVars:
 
     @classmethod
     def of(cls, name: str, type: TensorType, unique: Callable[[str], str]) -> TensorVars:
-        """Return the variables of a tensor.
-
-        Parameters
-        ----------
-        name : str
-            The name of the tensor, which must be a legal C name.
-        type : TensorType
-            The type of the tensor.
-        unique : callable
-            A function that makes a name unique.
-        """
+        """Return the variables of a tensor."""
         format = type.format
         dimensions = tuple(Var(unique(f"{name}{axis + 1}_dim")) for axis in range(format.order))
         arrays = tuple(

@@ -14,8 +14,6 @@ from ..records import record
 from .capabilities import Locate, PositionIteration
 from .level import LevelVars
 
-__all__ = ["Listed", "ListedHashed", "Marked", "Paired"]
-
 
 @record
 class Listed(PositionIteration):

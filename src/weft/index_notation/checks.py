@@ -14,8 +14,6 @@ from .operator_table import OPERATORS
 from .printer import expression_text, to_text
 from .traversal import accesses, free_variables, rebuild, rename_variables, tensors, variables
 
-__all__ = ["explicit_sums", "fold_literals", "infer_extents", "sum_with_target"]
-
 _ADDITIVE = ("add", "subtract", "negative")
 
 
@@ -30,11 +28,6 @@ def explicit_sums(assignment: Assignment) -> Assignment:
 
     Bound variables get names that nothing else in the expression has: ``j``, then ``j1``. Operators that have only
     literals as operands are computed. The operands of logical reductions are converted to booleans.
-
-    Parameters
-    ----------
-    assignment : Assignment
-        The assignment as parsed.
 
     Examples
     --------
@@ -91,11 +84,6 @@ def _unique(expr: Expr, bound: set[str], used: set[str]) -> Expr:
 def sum_with_target(assignment: Assignment) -> Assignment:
     """Return ``y(i) += e`` as an assignment of ``y(i) + e``, in which ``y`` is an operand; others stay as they are.
 
-    Parameters
-    ----------
-    assignment : Assignment
-        The assignment as parsed.
-
     Examples
     --------
     >>> from weft.index_notation import parse, to_text
@@ -111,11 +99,6 @@ def sum_with_target(assignment: Assignment) -> Assignment:
 
 def fold_literals(expr: Expr) -> Expr:
     """Return ``expr`` with operators over literals alone computed, so that ``1/3*A(i)`` keeps the dtype of ``A``.
-
-    Parameters
-    ----------
-    expr : Expr
-        An index expression.
 
     Examples
     --------
@@ -141,25 +124,6 @@ def infer_extents(assignment: Assignment, shapes: Mapping[str, tuple[int, ...]])
     """Return the number of values of each index variable.
 
     A variable has one extent in the whole expression, wherever it is bound.
-
-    Parameters
-    ----------
-    assignment : Assignment
-        The assignment, with implied or explicit sums.
-    shapes : mapping
-        The shape of each operand, and of the result if its shape is known.
-
-    Returns
-    -------
-    dict
-        The extent of each variable, in order of appearance.
-
-    Raises
-    ------
-    NotationError
-        If an operand is not given, or is not in the expression.
-    ShapeError
-        If a rank or an extent does not fit, or if the extent of a variable of the result is unknown.
 
     Examples
     --------

@@ -26,36 +26,12 @@ from .nodes import Access, Apply, Expr, Literal, Reduce
 from .operator_table import OPERATORS
 from .printer import expression_text
 
-__all__ = [
-    "COMPARISONS",
-    "application_dtypes",
-    "expression_dtype",
-    "holds",
-    "literal_dtype",
-    "loop_dtypes",
-    "result_dtype",
-]
-
 DType = np.dtype[Any] | type
 """A dtype; or ``int``, ``float`` or ``complex`` for a weak expression."""
 
 
 def result_dtype(expr: Expr, dtypes: Mapping[str, DTypeLike]) -> np.dtype[Any]:
     """Return the dtype of the value of ``expr``.
-
-    Parameters
-    ----------
-    expr : Expr
-        An index expression.
-    dtypes : mapping
-        The dtype of each tensor.
-
-    Raises
-    ------
-    DTypeError
-        If NumPy does not compute the expression, or computes it in a dtype that weft does not have.
-    OverflowError
-        If the dtype of the other operand does not hold an integer literal.
 
     Examples
     --------
@@ -78,13 +54,6 @@ def expression_dtype(expr: Expr, dtypes: Mapping[str, np.dtype[Any]]) -> DType:
     """Return the dtype of a node; ``int``, ``float`` or ``complex`` if it is weak.
 
     An expression of literals alone is weak, unless one of them is a boolean.
-
-    Parameters
-    ----------
-    expr : Expr
-        An index expression.
-    dtypes : mapping
-        The dtype of each tensor.
     """
     match expr:
         case Access(tensor=tensor):
@@ -108,18 +77,6 @@ def application_dtypes(expr: Apply, dtypes: tuple[DType, ...]) -> tuple[np.dtype
 
     An integer literal must fit into the dtype in which the operator takes the literal. A comparison takes a literal
     that does not fit by its value.
-
-    Parameters
-    ----------
-    expr : Apply
-        The operator with its operands.
-    dtypes : tuple of dtype or type
-        The dtypes of the operands; ``int``, ``float`` and ``complex`` are weak.
-
-    Raises
-    ------
-    OverflowError
-        If an integer literal does not fit and the operator is no comparison, as in NumPy.
     """
     loop = loop_dtypes(expr.op, dtypes)
     if all(isinstance(d, type) for d in dtypes):
@@ -139,15 +96,7 @@ COMPARISONS = ("==", "!=", "<", "<=", ">", ">=")
 
 
 def holds(dtype: np.dtype[Any], value: int) -> bool:
-    """Return whether a dtype of integers holds a Python integer; true for any other dtype.
-
-    Parameters
-    ----------
-    dtype : dtype
-        The dtype.
-    value : int
-        The integer.
-    """
+    """Return whether a dtype of integers holds a Python integer; true for any other dtype."""
     if dtype.kind not in "iu":
         return True
     limits = np.iinfo(dtype)
@@ -158,13 +107,7 @@ _WEAK = {"i": int, "f": float, "c": complex}
 
 
 def literal_dtype(value: complex) -> DType:
-    """Return the dtype of a number in an expression: weak, unless the number is a boolean.
-
-    Parameters
-    ----------
-    value : bool, int, float or complex
-        The number.
-    """
+    """Return the dtype of a number in an expression: weak, unless the number is a boolean."""
     for weak in (bool, int, float, complex):
         if isinstance(value, weak):
             return np.dtype(bool) if weak is bool else weak
@@ -178,18 +121,6 @@ def _strong(dtype: DType) -> np.dtype[Any]:
 @lru_cache(maxsize=4096)
 def loop_dtypes(op: str, dtypes: tuple[DType, ...]) -> tuple[np.dtype[Any], ...]:
     """Return the dtypes to which an operator converts its operands, and last the dtype of its result.
-
-    Parameters
-    ----------
-    op : str
-        The name of a row of the operator table.
-    dtypes : tuple of dtype or type
-        The dtypes of the operands; ``int``, ``float`` and ``complex`` are weak.
-
-    Raises
-    ------
-    DTypeError
-        If NumPy has no such operation, or computes it in a dtype that weft does not have.
 
     Examples
     --------

@@ -22,8 +22,6 @@ from .dtype_promotion import expression_dtype, loop_dtypes, result_dtype
 from .nodes import Apply, Assignment, Expr, Reduce
 from .operator_table import OPERATORS
 
-__all__ = ["use_computation_dtype"]
-
 
 @lru_cache(maxsize=4096)
 def use_computation_dtype(assignment: Assignment, dtypes: tuple[tuple[str, DTypeLike], ...], dtype: str) -> Assignment:
@@ -31,15 +29,6 @@ def use_computation_dtype(assignment: Assignment, dtypes: tuple[tuple[str, DType
 
     Operands are converted first. The assignment is returned unchanged if ``dtype`` cannot hold all values of the
     expression's own dtype. The value of such an assignment is converted last, as a whole.
-
-    Parameters
-    ----------
-    assignment : Assignment
-        The assignment to compute.
-    dtypes : tuple of (str, dtype)
-        The dtype of each tensor.
-    dtype : str
-        The dtype of the result.
 
     Examples
     --------

@@ -22,8 +22,6 @@ from ..errors import NotationError, ShapeError
 from ..records import record
 from .nodes import Access, Apply, Assignment, Expr
 
-__all__ = ["Einsum", "einsum_notation", "parse_einsum"]
-
 Shape = tuple[int, ...]
 _ELLIPSIS = "..."
 _LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
@@ -32,48 +30,15 @@ _NAMES = _LETTERS[:26]
 
 @record
 class Einsum:
-    """Einsum as index notation.
+    """Einsum as index notation."""
 
-    Parameters
-    ----------
-    subscripts : str
-        The subscripts as text. Subscripts that were given as lists are written with letters.
-    assignment : Assignment
-        The product of all operands, with implied sums.
-    names : tuple of str
-        The operands' names in the assignment, in the order of the operands.
-    """
-
-    subscripts: str
-    assignment: Assignment
-    names: tuple[str, ...]
+    subscripts: str  # the subscripts as text. Subscripts that were given as lists are written with letters.
+    assignment: Assignment  # the product of all operands, with implied sums
+    names: tuple[str, ...]  # the operands' names in the assignment, in the order of the operands
 
 
 def parse_einsum(args: Sequence[Any], shapes: Sequence[Shape] | None = None) -> tuple[Einsum, tuple[Any, ...]]:
     """Parse the arguments of ``numpy.einsum``.
-
-    Parameters
-    ----------
-    args : sequence
-        ``("ij,jk->ik", A, B)``, or ``(A, [0, 1], B, [1, 2], [0, 2])``.
-    shapes : sequence of tuple, optional
-        The operands' shapes; by default their ``shape`` attributes.
-
-    Returns
-    -------
-    Einsum
-        The expression to compute, cached by subscripts and shapes.
-    operands : tuple
-        The operands, in the order of the einsum's names.
-
-    Raises
-    ------
-    NotationError
-        If the subscripts do not parse.
-    ShapeError
-        If the subscripts do not fit the operands.
-    TypeError
-        If a list of subscripts has other elements than integers and Ellipsis.
 
     Examples
     --------
@@ -95,13 +60,6 @@ def parse_einsum(args: Sequence[Any], shapes: Sequence[Shape] | None = None) -> 
 @lru_cache(maxsize=4096)
 def einsum_notation(subscripts: str, shapes: tuple[Shape, ...]) -> Einsum:
     """Return the einsum of operands of ``shapes`` as index notation.
-
-    Parameters
-    ----------
-    subscripts : str
-        The subscripts, such as ``"ij,jk->ik"``.
-    shapes : tuple of tuple
-        The operands' shapes.
 
     Examples
     --------

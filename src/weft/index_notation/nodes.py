@@ -14,18 +14,11 @@ from __future__ import annotations
 
 from ..records import cached, keeps_hash, record
 
-__all__ = ["Access", "Apply", "Assignment", "Expr", "Literal", "Reduce"]
-
 
 class Expr:
-    """Index expression.
+    """Index expression."""
 
-    Attributes
-    ----------
-    distinct_accesses : tuple of Access
-        The distinct accesses in the order in which they first occur.
-    """
-
+    # The distinct accesses in the order in which they first occur.
     distinct_accesses: tuple[Access, ...] | cached[tuple[Access, ...]] = ()
 
 

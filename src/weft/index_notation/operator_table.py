@@ -18,8 +18,6 @@ import numpy as np
 from ..records import record, replace
 from . import table_functions as functions
 
-__all__ = ["ABSENT_ANSWERS", "ABSORBING", "ALIASES", "OPERATORS", "REDUCTIONS", "REPETITIONS", "Operator", "operator"]
-
 
 @record
 class Near:
@@ -27,23 +25,13 @@ class Near:
 
     Consider the other operand's values on one side of zero. If the implicit operand decides beside two values of this
     side, the operand decides beside all values between the two. A look at both ends of a range is therefore enough.
-
-    Parameters
-    ----------
-    position : int
-        The position of the implicit operand.
-    value : object, optional
-        The operand's fill value; None means any.
-    result : object, optional
-        The result that the operand decides; None means its fill value.
-    usual : bool
-        True if the operand decides beside most values, as zero does in a quotient. A result is then planned to be as
-        sparse as the operand.
     """
 
-    position: int
-    value: Any = None
-    result: Any = None
+    position: int  # the position of the implicit operand
+    value: Any = None  # the operand's fill value; None means any
+    result: Any = None  # the result that the operand decides; None means its fill value
+    # True if the operand decides beside most values, as zero does in a quotient. A result is then planned to be as
+    # sparse as the operand.
     usual: bool = False
 
     def takes(self, value: Any) -> bool:
@@ -53,75 +41,42 @@ class Near:
 
 @record
 class Operator:
-    """One operator of the table.
+    """One operator of the table."""
 
-    Parameters
-    ----------
-    name : str
-        Name in the table: NumPy's, without clashes.
-    arity : int
-        Number of operands, 1 or 2.
-    c : str
-        C spelling: a C infix or prefix operator (``"+"``), ``"call:NAME"`` for a prelude function that is
-        overloaded by a dtype suffix (``weft_NAME_float64``), or ``"cast"`` for a conversion to the result's dtype.
-    ufunc : callable
-        The NumPy ufunc with the same meaning, which gives dtypes (``resolve_dtypes``) and the tests' reference results.
-    identity : object, optional
-        Two-sided identity, ``op(identity, x) == x == op(x, identity)``; None if there is none.
-    right_identity : object, optional
-        Identity on the right alone, such as 0 of subtraction.
-    annihilators : tuple
-        Pairs ``(position, value)``: an implicit operand of that value makes the result that value (0 in a product).
-    near_annihilators : tuple of Near
-        Implicit operands that decide beside some values of the other operand. Each call looks up if these operands
-        decide beside all values that the other operand holds.
-    instead : str
-        An expression to suggest whose result an implicit operand always decides; ``{0}`` and ``{1}`` are the operands.
-    monotone : {"", "exact", "rounded"}
-        As long as no operand changes its sign, the result rises or falls with each operand. The extremes of the result
-        are then those at the ends of ranges. With ``"rounded"``, kernels may round otherwise than NumPy.
-    idempotent : bool
-        True if ``op(x, x) == x``.
-    extreme : {-1, 0, 1}
-        For an operator without identity: reductions start from the lowest (-1) or highest (1) value of their dtype.
-    all_bits : bool
-        For an operator without identity: true if reductions start from the value of their dtype that has all bits.
-    skips_nan : bool
-        True if NaN beside a number gives the number. Reductions of floating-point numbers then start from NaN.
-    absorbs : tuple of int
-        Positions at which an implicit operand decides the result, whatever its fill value is.
-    absorbed : object, optional
-        The result that these operands decide; None means their fill value.
-    absent : object, optional
-        The result for an implicit operand of unknown value, which the user of the operator guarantees.
-    leaves_out : bool
-        True if an element whose first operand is false gets no entry, and any other does, where entries are appended.
-    symbol : str, optional
-        Spelling in index notation, such as ``+``; None if the operator is called by name.
-    precedence : int
-        Binding strength of ``symbol`` in printed text.
-    """
-
-    name: str
-    arity: int
+    name: str  # name in the table: NumPy's, without clashes
+    arity: int  # number of operands, 1 or 2
+    # C spelling: a C infix or prefix operator (``"+"``), ``"call:NAME"`` for a prelude function that is overloaded by a
+    # dtype suffix (``weft_NAME_float64``), or ``"cast"`` for a conversion to the result's dtype.
     c: str
+    # The NumPy ufunc with the same meaning, which gives dtypes (``resolve_dtypes``) and the tests' reference results.
     ufunc: Callable[..., Any]
-    identity: Any = None
-    right_identity: Any = None
+    identity: Any = None  # Two-sided identity, ``op(identity, x) == x == op(x, identity)``; None if there is none
+    right_identity: Any = None  # Identity on the right alone, such as 0 of subtraction
+    # Pairs ``(position, value)``: an implicit operand of that value makes the result that value (0 in a product).
     annihilators: tuple[tuple[int, Any], ...] = ()
+    # Implicit operands that decide beside some values of the other operand. Each call looks up if these operands decide
+    # beside all values that the other operand holds.
     near_annihilators: tuple[Near, ...] = ()
+    # An expression to suggest whose result an implicit operand always decides; ``{0}`` and ``{1}`` are the operands.
     instead: str = ""
+    # As long as no operand changes its sign, the result rises or falls with each operand. The extremes of the result
+    # are then those at the ends of ranges. With ``"rounded"``, kernels may round otherwise than NumPy.
     monotone: Literal["", "exact", "rounded"] = ""
-    idempotent: bool = False
+    idempotent: bool = False  # True if ``op(x, x) == x``
+    # For an operator without identity: reductions start from the lowest (-1) or highest (1) value of their dtype.
     extreme: int = 0
+    # For an operator without identity: true if reductions start from the value of their dtype that has all bits.
     all_bits: bool = False
+    # True if NaN beside a number gives the number. Reductions of floating-point numbers then start from NaN.
     skips_nan: bool = False
+    # Positions at which an implicit operand decides the result, whatever its fill value is.
     absorbs: tuple[int, ...] = ()
-    absorbed: Any = None
-    absent: Any = None
+    absorbed: Any = None  # the result that these operands decide; None means their fill value
+    absent: Any = None  # the result for an implicit operand of unknown value, which the user of the operator guarantees
+    # True if an element whose first operand is false gets no entry, and any other does, where entries are appended.
     leaves_out: bool = False
-    symbol: str | None = None
-    precedence: int = 0
+    symbol: str | None = None  # Spelling in index notation, such as ``+``; None if the operator is called by name
+    precedence: int = 0  # Binding strength of ``symbol`` in printed text
 
     @property
     def has_identity(self) -> bool:
@@ -132,11 +87,6 @@ class Operator:
         """Return the value from which a reduction starts, or None.
 
         The start is the identity, or else the value of ``dtype`` that changes no other value.
-
-        Parameters
-        ----------
-        dtype : str
-            The dtype of the reduction.
 
         Examples
         --------
@@ -186,11 +136,6 @@ class Operator:
 
     def collapses(self, value: Any) -> bool:
         """Return whether reducing any number of copies of ``value`` gives the result for one copy.
-
-        Parameters
-        ----------
-        value : object
-            The value.
 
         Examples
         --------
@@ -329,16 +274,5 @@ ALIASES: dict[str, str] = {
 
 
 def operator(name: str) -> Operator:
-    """Return the row of an operator.
-
-    Parameters
-    ----------
-    name : str
-        The name in the table.
-
-    Raises
-    ------
-    KeyError
-        If there is no such operator.
-    """
+    """Return the row of an operator."""
     return OPERATORS[name]

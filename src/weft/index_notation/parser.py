@@ -28,8 +28,6 @@ from .operator_table import ALIASES, OPERATORS, REDUCTIONS
 from .spelling_hints import about_function, about_index, symbol_at
 from .traversal import depth, free_variables
 
-__all__ = ["parse"]
-
 _INFIX = {row.symbol: row for row in OPERATORS.values() if row.symbol and row.arity == 2}
 _PREFIX = {row.symbol: row for row in OPERATORS.values() if row.symbol and row.arity == 1}
 _FUNCTIONS = {**{name: name for name in OPERATORS}, **ALIASES}
@@ -49,24 +47,6 @@ _DEPTH = 200
 
 def parse(text: str) -> Assignment:
     """Parse an assignment in index notation.
-
-    Parameters
-    ----------
-    text : str
-        The assignment, such as ``"y(i) = A(i,j)*x(j) + b*z(i)"``.
-
-    Returns
-    -------
-    Assignment
-        The assignment as written: sums over variables that are not on the left are still implied
-        (see :func:`~weft.index_notation.checks.explicit_sums`).
-
-    Raises
-    ------
-    NotationError
-        If the text is no assignment. A caret marks the place of the mistake.
-    TypeError
-        If ``text`` is no string.
 
     Examples
     --------

@@ -8,8 +8,6 @@ from typing import Any
 from .nodes import Access, Apply, Assignment, Expr, Literal, Reduce
 from .operator_table import OPERATORS, REDUCTIONS
 
-__all__ = ["expression_text", "to_text"]
-
 _REDUCTION_NAMES = {op: name for name, op in REDUCTIONS.items()}
 _UNARY = OPERATORS["negative"].precedence
 _ATOM = 100
@@ -18,11 +16,6 @@ _SPACED = OPERATORS["add"].precedence
 
 def to_text(assignment: Assignment) -> str:
     """Return the assignment in the notation that :func:`~weft.index_notation.parser.parse` reads.
-
-    Parameters
-    ----------
-    assignment : Assignment
-        The assignment.
 
     Examples
     --------
@@ -35,13 +28,7 @@ def to_text(assignment: Assignment) -> str:
 
 
 def expression_text(expr: Expr) -> str:
-    """Return the expression in index notation.
-
-    Parameters
-    ----------
-    expr : Expr
-        The expression.
-    """
+    """Return the expression in index notation."""
     return _text(expr)[0]
 
 

@@ -11,8 +11,6 @@ import re
 from ..hints import nearest
 from .operator_table import ALIASES, OPERATORS, REDUCTIONS
 
-__all__ = ["about_function", "about_index", "symbol_at"]
-
 _COMPARISONS = {
     ">=": "greater_equal", "<=": "less_equal", "==": "equal", "!=": "not_equal", "<>": "not_equal", ">": "greater",
     "<": "less",
@@ -64,13 +62,6 @@ _WITHOUT = {
 def symbol_at(text: str, position: int) -> tuple[str, str] | None:
     """Return the symbol of another notation at a position, and what to write instead; None if there is none.
 
-    Parameters
-    ----------
-    text : str
-        Text in index notation.
-    position : int
-        The position in the text.
-
     Examples
     --------
     >>> symbol_at("y(i) = x(i)**2", 11)
@@ -89,11 +80,6 @@ def symbol_at(text: str, position: int) -> tuple[str, str] | None:
 
 def about_function(name: str) -> str:
     """Return the error message for a function that does not exist.
-
-    Parameters
-    ----------
-    name : str
-        The name of the function.
 
     Examples
     --------
@@ -116,13 +102,6 @@ def about_function(name: str) -> str:
 
 def about_index(tensor: str, in_result: bool) -> str:
     """Return the error message for an index that is a number or an expression.
-
-    Parameters
-    ----------
-    tensor : str
-        The name of the tensor.
-    in_result : bool
-        True if the tensor is the result.
 
     Examples
     --------

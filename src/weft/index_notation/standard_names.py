@@ -9,20 +9,12 @@ from functools import lru_cache
 from .nodes import Access, Apply, Assignment, Expr, Reduce
 from .traversal import accesses, rebuild
 
-__all__ = ["anonymous"]
-
 _LETTERS = "ijklmnopqrstuvw"
 
 
 @lru_cache(maxsize=4096)
 def anonymous(assignment: Assignment) -> Assignment:
-    """Return an assignment with standard names, so that assignments that differ only in names share a kernel.
-
-    Parameters
-    ----------
-    assignment : Assignment
-        The assignment.
-    """
+    """Return an assignment with standard names, so that assignments that differ only in names share a kernel."""
     target = assignment.target
     read = accesses(assignment.value)
     variables = dict.fromkeys((*target.indices, *_variables(assignment.value)))

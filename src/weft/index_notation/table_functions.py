@@ -12,25 +12,9 @@ import numpy as np
 
 from ..dtypes import VALUE_DTYPES
 
-__all__ = [
-    "CONVERSIONS", "Function", "as_it_is", "imag", "kept", "left", "nan_as_one", "nan_as_zero", "real", "repetitions",
-    "select",
-]  # fmt: skip
-
 
 class Function:
-    """Function of arrays, with a rule for its dtypes.
-
-    Parameters
-    ----------
-    name : str
-        The name of its row in the table.
-    compute : callable
-        The function from arrays to an array.
-    dtypes : callable
-        The rule: takes the operands' dtypes, and returns the dtypes to which operands are converted and that of the
-        result.
-    """
+    """Function of arrays, with a rule for its dtypes."""
 
     def __init__(
         self, name: str, compute: Callable[..., Any], dtypes: Callable[..., tuple[np.dtype[Any], ...]]
@@ -137,13 +121,7 @@ def _power(count: Any, x: Any) -> Any:
 
 
 def repetitions(start: Callable[[str, str], Any]) -> dict[str, Function]:
-    """Return the functions that repeat an operator, by operator.
-
-    Parameters
-    ----------
-    start : callable
-        Returns the value from which a reduction with an operator starts in a dtype.
-    """
+    """Return the functions that repeat an operator, by operator."""
 
     def or_start(op: str) -> Callable[..., Any]:
         """Return the repetition of an idempotent operator.

@@ -6,27 +6,9 @@ from collections.abc import Callable, Iterator
 
 from .nodes import Access, Apply, Assignment, Expr, Reduce
 
-__all__ = [
-    "accesses",
-    "children",
-    "depth",
-    "free_variables",
-    "rebuild",
-    "rename_variables",
-    "replaced",
-    "tensors",
-    "variables",
-]
-
 
 def children(expr: Expr) -> tuple[Expr, ...]:
-    """Return the expressions directly below ``expr``.
-
-    Parameters
-    ----------
-    expr : Expr
-        An index expression.
-    """
+    """Return the expressions directly below ``expr``."""
     match expr:
         case Apply(args=args):
             return args
@@ -36,15 +18,7 @@ def children(expr: Expr) -> tuple[Expr, ...]:
 
 
 def rebuild(expr: Expr, function: Callable[[Expr], Expr]) -> Expr:
-    """Return ``expr`` with ``function`` applied to its children; the same object if that changes nothing.
-
-    Parameters
-    ----------
-    expr : Expr
-        An index expression.
-    function : callable
-        The function from an expression to an expression.
-    """
+    """Return ``expr`` with ``function`` applied to its children; the same object if that changes nothing."""
     match expr:
         case Apply(op=op, args=args):
             new = tuple(function(arg) for arg in args)
@@ -56,13 +30,7 @@ def rebuild(expr: Expr, function: Callable[[Expr], Expr]) -> Expr:
 
 
 def replaced(expr: Expr, part: Expr, by: Expr) -> Expr:
-    """Return ``expr`` with ``by`` wherever it has ``part``.
-
-    Parameters
-    ----------
-    expr, part, by : Expr
-        Index expressions.
-    """
+    """Return ``expr`` with ``by`` wherever it has ``part``."""
     return by if expr == part else rebuild(expr, lambda e: replaced(e, part, by))
 
 
@@ -70,11 +38,6 @@ def depth(expr: Expr) -> int:
     """Return the number of nodes on the longest path from ``expr`` to a leaf.
 
     The function does not recurse, since it protects recursive functions from trees that are too deep.
-
-    Parameters
-    ----------
-    expr : Expr
-        An index expression.
     """
     deepest, pending = 0, [(expr, 1)]
     while pending:
@@ -85,13 +48,7 @@ def depth(expr: Expr) -> int:
 
 
 def accesses(expr: Expr | Assignment) -> Iterator[Access]:
-    """Yield each access in order of appearance; those of an assignment begin with its target.
-
-    Parameters
-    ----------
-    expr : Expr or Assignment
-        An index expression or an assignment.
-    """
+    """Yield each access in order of appearance; those of an assignment begin with its target."""
     match expr:
         case Assignment(target=target, value=value):
             yield target
@@ -106,11 +63,6 @@ def accesses(expr: Expr | Assignment) -> Iterator[Access]:
 def tensors(expr: Expr | Assignment) -> tuple[str, ...]:
     """Return the names of the tensors in order of appearance; those of an assignment begin with its result.
 
-    Parameters
-    ----------
-    expr : Expr or Assignment
-        An index expression or an assignment.
-
     Examples
     --------
     >>> from weft.index_notation import parse
@@ -123,11 +75,6 @@ def tensors(expr: Expr | Assignment) -> tuple[str, ...]:
 def variables(expr: Expr | Assignment) -> tuple[str, ...]:
     """Return the index variables, including bound ones, in order of appearance in an access.
 
-    Parameters
-    ----------
-    expr : Expr or Assignment
-        An index expression or an assignment.
-
     Examples
     --------
     >>> from weft.index_notation import parse
@@ -139,11 +86,6 @@ def variables(expr: Expr | Assignment) -> tuple[str, ...]:
 
 def free_variables(expr: Expr) -> tuple[str, ...]:
     """Return the variables that no reduction inside ``expr`` binds, in order of appearance.
-
-    Parameters
-    ----------
-    expr : Expr
-        An index expression.
 
     Examples
     --------
@@ -162,15 +104,7 @@ def free_variables(expr: Expr) -> tuple[str, ...]:
 
 
 def rename_variables(expr: Expr, names: dict[str, str]) -> Expr:
-    """Return ``expr`` with free variables renamed; the new names must not occur in ``expr``.
-
-    Parameters
-    ----------
-    expr : Expr
-        An index expression.
-    names : dict
-        The new name of each variable to rename.
-    """
+    """Return ``expr`` with free variables renamed; the new names must not occur in ``expr``."""
     match expr:
         case Access(tensor=tensor, indices=indices):
             new = tuple(names.get(v, v) for v in indices)

@@ -20,21 +20,9 @@ try:
 except ImportError as error:
     raise MissingPackageError("weft.interop.anndata needs anndata: pip install 'weft[interop]'") from error
 
-__all__ = ["write_tensor"]
-
 
 def write_tensor(group: Any, key: str, tensor: SparseTensor, *, _writer: Any = None, **_: Any) -> None:
-    """Write a tensor as a member of a group, as anndata calls its writers.
-
-    Parameters
-    ----------
-    group : Group
-        The group of h5py or zarr.
-    key : str
-        The name of the member.
-    tensor : SparseTensor
-        A matrix with fill value 0.
-    """
+    """Write a tensor as a member of a group, as anndata calls its writers."""
     storage = storage_of(tensor)
     sparse_groups.require_writable(storage)
     sparse_groups.write(group.create_group(key), storage)

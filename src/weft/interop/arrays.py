@@ -10,11 +10,6 @@ from ..dtypes import INDEX_DTYPES, name_of, value_dtype
 from ..errors import DTypeError, IndexOverflowError, ShapeError, StorageError
 from ..tensor.construction import as_shape
 
-__all__ = [
-    "as_array", "broken", "check_range", "coordinate_arrays", "index_array", "index_attribute", "shape_attribute",
-    "value_attribute",
-]  # fmt: skip
-
 _INDEX = frozenset(np.dtype(name) for name in INDEX_DTYPES)
 
 
@@ -22,22 +17,6 @@ def value_attribute(obj: Any, name: str = "data", ndim: int = 1) -> np.ndarray[A
     """Return an object's values as a contiguous array of a dtype that weft computes with.
 
     The array is not copied if it is contiguous and in native byte order.
-
-    Parameters
-    ----------
-    obj : object
-        The object, a tensor of another package.
-    name : str, optional
-        The attribute that holds the values.
-    ndim : int, optional
-        The number of axes that the array must have.
-
-    Raises
-    ------
-    StorageError
-        When the attribute is no array of ``ndim`` axes.
-    DTypeError
-        When weft does not compute with its dtype.
     """
     array = as_array(obj, name, getattr(obj, name, None))
     if array.ndim != ndim:
@@ -60,22 +39,7 @@ def as_array(obj: Any, name: str, given: Any) -> np.ndarray[Any, Any]:
 
 
 def index_attribute(obj: Any, name: str) -> np.ndarray[Any, Any]:
-    """Return an attribute with positions, coordinates or offsets as a contiguous array of an index dtype.
-
-    Parameters
-    ----------
-    obj : object
-        The object, a tensor of another package.
-    name : str
-        The attribute.
-
-    Raises
-    ------
-    StorageError
-        When the attribute is no array of one axis.
-    DTypeError, IndexOverflowError
-        When it does not hold integers, or holds one that is too large for int64.
-    """
+    """Return an attribute with positions, coordinates or offsets as a contiguous array of an index dtype."""
     return _vector(obj, name, getattr(obj, name, None))
 
 
@@ -92,28 +56,7 @@ def _vector(obj: Any, name: str, given: Any) -> np.ndarray[Any, Any]:
 def coordinate_arrays(
     obj: Any, shape: tuple[int, ...], count: int, given: Any, name: str = "coords"
 ) -> tuple[np.ndarray[Any, Any], ...]:
-    """Return an array of coordinates for each axis, all of them checked to be within the shape.
-
-    Parameters
-    ----------
-    obj : object
-        The object that holds the arrays, for messages.
-    shape : tuple of int
-        The shape of the tensor.
-    count : int
-        The number of coordinates for each axis.
-    given : sequence
-        The arrays.
-    name : str, optional
-        The attribute that holds the arrays, for messages.
-
-    Raises
-    ------
-    StorageError
-        When arrays are missing, have another length, or hold coordinates outside the shape.
-    DTypeError, IndexOverflowError
-        When an array does not hold integers, or holds one that is too large for int64.
-    """
+    """Return an array of coordinates for each axis, all of them checked to be within the shape."""
     if not isinstance(given, tuple | list | np.ndarray) or getattr(given, "ndim", 1) == 0:
         raise broken(obj, f"{name} are {type(given).__name__}, not arrays")
     if len(given) != len(shape):
@@ -136,20 +79,7 @@ def check_range(obj: Any, crd: np.ndarray[Any, Any], size: int, name: str) -> No
 
 
 def shape_attribute(obj: Any, ndim: int | None = None) -> tuple[int, ...]:
-    """Return the shape of an object as a tuple of integers.
-
-    Parameters
-    ----------
-    obj : object
-        The object, a tensor of another package.
-    ndim : int, optional
-        The number of axes that the shape must have.
-
-    Raises
-    ------
-    ShapeError
-        When the shape is no tuple or list of sizes, or has another number of axes.
-    """
+    """Return the shape of an object as a tuple of integers."""
     given = getattr(obj, "shape", None)
     try:
         shape = as_shape(given)  # type: ignore[arg-type]
@@ -174,20 +104,7 @@ def _named(obj: Any) -> str:
 
 
 def index_array(given: Any) -> np.ndarray[Any, Any]:
-    """Convert coordinates or positions to a contiguous array of an index dtype, without a copy if they are one.
-
-    Parameters
-    ----------
-    given : array_like
-        The coordinates or positions.
-
-    Raises
-    ------
-    DTypeError
-        When they are not integers.
-    IndexOverflowError
-        When one is too large for int64.
-    """
+    """Convert coordinates or positions to a contiguous array of an index dtype, without a copy if they are one."""
     array: np.ndarray[Any, Any] = np.asarray(given)
     if array.dtype in _INDEX and array.flags.c_contiguous:
         return array

@@ -16,8 +16,6 @@ from ..tensor import SparseTensor, asarray, from_coords
 from ..tensor.construction import as_shape
 from ..tracebacks import ends_at_caller
 
-__all__ = ["Columns", "arrow", "columns_of", "from_table", "numbers_of", "to_table"]
-
 _KEY = b"weft"
 
 
@@ -32,45 +30,18 @@ def arrow() -> Any:
 
 @record
 class Columns:
-    """The columns of a table that make a tensor.
+    """The columns of a table that make a tensor."""
 
-    Parameters
-    ----------
-    coords : tuple of str
-        The column of each axis.
-    values : str
-        The column of values.
-    shape : tuple of int or None
-        The shape, if the table says it.
-    fill : object
-        The fill value.
-    """
-
-    coords: tuple[str, ...]
-    values: str
-    shape: tuple[int, ...] | None
+    coords: tuple[str, ...]  # the column of each axis
+    values: str  # the column of values
+    shape: tuple[int, ...] | None  # the shape, if the table says it
     fill: Any
 
 
 def columns_of(
     schema: Any, coords: Sequence[str] | None = None, values: str | None = None, shape: Sequence[int] | None = None
 ) -> Columns:
-    """Return the columns of a table that make a tensor.
-
-    Parameters
-    ----------
-    schema : pyarrow.Schema
-        The names, types and metadata of the table.
-    coords, values, shape
-        The parameters of :func:`from_table`.
-
-    Raises
-    ------
-    StorageError
-        When the table has no such columns.
-    ShapeError
-        When the shape has another number of axes.
-    """
+    """Return the columns of a table that make a tensor."""
     names, said = list(schema.names), {}
     if coords is None and values is None and _KEY in (schema.metadata or {}):
         try:
@@ -95,24 +66,7 @@ def columns_of(
 
 
 def numbers_of(table: Any, name: str, *, integers: bool = False) -> np.ndarray[Any, Any]:
-    """Return a column of numbers.
-
-    Parameters
-    ----------
-    table : pyarrow.Table
-        The table.
-    name : str
-        The column.
-    integers : bool, optional
-        True for coordinates.
-
-    Raises
-    ------
-    DTypeError
-        When the column does not hold numbers, or not integers.
-    StorageError
-        When there are nulls in it.
-    """
+    """Return a column of numbers."""
     column = table.column(name)
     types = arrow().types
     is_integer = types.is_integer(column.type)

@@ -7,8 +7,6 @@ import sys
 from ..operations import foreign_tensors
 from ..tensor.lazy import resolve
 
-__all__: list[str] = []
-
 
 def _contact() -> bool:
     """Register tensors with dask; return True the first time."""

@@ -12,8 +12,6 @@ from ..formats import FormatLike
 from ..tensor import SparseTensor, asarray
 from ..tracebacks import ends_at_caller
 
-__all__ = ["from_networkx"]
-
 
 @ends_at_caller
 def from_networkx(

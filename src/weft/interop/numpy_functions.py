@@ -15,25 +15,9 @@ from ..tensor import SparseTensor
 from ..tensor.results import change_values
 from .wrapped_examples import with_example
 
-__all__ = ["of_dense_tensors"]
-
 
 def of_dense_tensors(function: Callable[..., Any], instead: str) -> Callable[..., Any]:
-    """Return a function of NumPy that takes tensors that store every element, and returns dense tensors.
-
-    Parameters
-    ----------
-    function : callable
-        The function of NumPy, such as ``numpy.linalg.svd``.
-    instead : str
-        The words of the error message that say what to call for a sparse tensor ``A``.
-
-    Returns
-    -------
-    callable
-        The function. Arrays in its result become tensors, and numbers stay numbers. It raises ``UnsupportedError`` for
-        tensors with implicit entries.
-    """
+    """Return a function of NumPy that takes tensors that store every element, and returns dense tensors."""
     place = f"{function.__module__.removeprefix('numpy.').removeprefix('numpy')}.{function.__name__}".lstrip(".")
 
     @wraps(function)

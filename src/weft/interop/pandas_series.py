@@ -12,8 +12,6 @@ from ..formats import FormatLike
 from ..tensor import SparseTensor, asarray, from_coords
 from ..tracebacks import ends_at_caller
 
-__all__ = ["from_series", "pandas", "to_series"]
-
 
 def pandas() -> Any:
     """Return the package pandas; raise ``MissingPackageError`` if it is not installed."""

@@ -26,25 +26,12 @@ from ..operations.operands import replace_storage, storage_of
 from ..storage import Storage
 from ..tensor.sparse_tensor import SparseTensor
 
-__all__ = ["blocksize", "col", "compressed_axes", "coords", "data", "indices", "indptr", "lacks", "offsets", "row"]
-
-
 _read: WeakKeyDictionary[Storage, dict[str, np.ndarray[Any, Any]]] = WeakKeyDictionary()
 """Arrays that were read from each storage, since loops over rows read the same ones again and again."""
 
 
 def _structure(name: str, doc: str, format: str, result: str) -> property:
-    """Return the property of an index array, which is read-only and can be replaced as a whole.
-
-    Parameters
-    ----------
-    name : str
-        The name of the property.
-    doc : str
-        The meaning of the array, for the docstring.
-    format, result : str
-        A format with the array, and the array of a matrix in this format as it is printed, for the example.
-    """
+    """Return the property of an index array, which is read-only and can be replaced as a whole."""
     example = f"""{doc}
 
 Examples

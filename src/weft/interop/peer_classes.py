@@ -35,11 +35,6 @@ from ..storage import segment_order
 from ..tensor.construction import as_shape, asarray, from_coords, from_levels
 from ..tensor.sparse_tensor import SparseTensor
 
-__all__ = [
-    "COO", "DOK", "GCXS", "SparseArray", "asCOO", "as_coo", "asnumpy", "bsr_array", "coo_array", "csc_array",
-    "csr_array", "dia_array", "diagonalize", "dok_array", "elemwise", "lil_array", "nanreduce",
-]  # fmt: skip
-
 
 class _OfFormat(type):
     """A metaclass of classes whose instances are the tensors of one format."""
@@ -51,23 +46,7 @@ class _OfFormat(type):
 
 
 class _ScipyArray(metaclass=_OfFormat):
-    """A tensor in the format of the class name, made from the arguments of SciPy's class of that name.
-
-    Parameters
-    ----------
-    arg1 : array_like or tuple
-        Any argument of :func:`weft.asarray`; a shape, for a tensor without entries; ``(data, coords)``, whose
-        duplicates are summed (coo keeps them); or the arrays of the format, which are shared: ``(data, indices,
-        indptr)`` for csr, csc and bsr, ``(data, offsets)`` for dia.
-    shape : tuple of int, optional
-        The shape of the tensor. By default the smallest that holds the entries.
-    dtype : dtype, optional
-        The dtype of the values.
-    copy : bool
-        True for a tensor that shares no memory with ``arg1``.
-    blocksize : tuple of int, optional
-        The rows and columns of a block of bsr.
-    """
+    """A tensor in the format of the class name, made from the arguments of SciPy's class of that name."""
 
     format: str
     pairs = "sum"
@@ -167,49 +146,19 @@ class _PydataArray(metaclass=_OfFormat):
     def from_numpy(
         cls, x: Any, fill_value: Any = None, idx_dtype: DTypeLike | None = None, **options: Unpack[FormatOptions]
     ) -> SparseTensor:
-        """Make a tensor from the elements of an ndarray that differ from the fill value.
-
-        Parameters
-        ----------
-        x : array_like
-            The array.
-        fill_value : scalar, optional
-            The fill value; 0 by default.
-        idx_dtype : dtype, optional
-            A dtype that limits the index arrays, which are int32 if it holds no larger numbers, else int64.
-        **options
-            Options of the format.
-        """
+        """Make a tensor from the elements of an ndarray that differ from the fill value."""
         check_keywords(cls.from_numpy, cls.format, options)
         whole = asarray(np.asarray(x), fill_value=fill_value)
         return cls.from_coo(whole, idx_dtype=idx_dtype, **options).pruned()
 
     @classmethod
     def from_scipy_sparse(cls, x: Any, /, *, fill_value: Any = None) -> SparseTensor:
-        """Make a tensor from an array of scipy.sparse.
-
-        Parameters
-        ----------
-        x : scipy.sparse array or matrix
-            The array.
-        fill_value : scalar, optional
-            The fill value; 0 by default.
-        """
+        """Make a tensor from an array of scipy.sparse."""
         return asarray(x, fill_value=fill_value, format=cls.format).canonical()
 
     @classmethod
     def from_coo(cls, x: Any, idx_dtype: DTypeLike | None = None, **options: Unpack[FormatOptions]) -> SparseTensor:
-        """Make a tensor of this class's format from a tensor of any format.
-
-        Parameters
-        ----------
-        x : array_like
-            The tensor.
-        idx_dtype : dtype, optional
-            A dtype that limits the index arrays, which are int32 if it holds no larger numbers, else int64.
-        **options
-            Options of the format.
-        """
+        """Make a tensor of this class's format from a tensor of any format."""
         check_keywords(cls.from_coo, cls.format, options)
         told: dict[str, Any] = {**options}
         given: Any = {name: tuple(value) if np.ndim(value) else value for name, value in told.items()}
@@ -219,19 +168,7 @@ class _PydataArray(metaclass=_OfFormat):
     def from_iter(
         cls, x: Any, shape: Any = None, fill_value: Any = None, dtype: DTypeLike | None = None
     ) -> SparseTensor:
-        """Make a tensor from coordinates and values in a mapping or an iterable.
-
-        Parameters
-        ----------
-        x : mapping, iterable or tuple
-            ``{coordinates: value}``, pairs of coordinates and a value, or ``(data, (rows, columns))``.
-        shape : tuple of int, optional
-            The shape of the tensor. By default the smallest that holds the coordinates.
-        fill_value : scalar, optional
-            The fill value; 0 by default.
-        dtype : dtype, optional
-            The dtype of the values.
-        """
+        """Make a tensor from coordinates and values in a mapping or an iterable."""
         # A pair of values and coordinates is SciPy's notation; anything else consists of coordinates with their values.
         fill = 0 if fill_value is None else fill_value
         if _is_data_and_rows(x):
@@ -297,13 +234,7 @@ class COO(_PydataArray):
 
 
 def _of_shape(found: SparseTensor, shape: Any) -> SparseTensor:
-    """Return a tensor made of an array, if the array has the shape that was asked for.
-
-    Raises
-    ------
-    ShapeError
-        If it has another.
-    """
+    """Return a tensor made of an array, if the array has the shape that was asked for."""
     if shape is not None and as_shape(shape) != found.shape:
         raise ShapeError(f"an array of shape {found.shape} was given together with shape={as_shape(shape)}; omit shape")
     return found

@@ -35,12 +35,6 @@ from ..operations.operands import replace_storage, storage_of
 from ..tensor.sparse_tensor import SparseTensor
 from .peer_attributes import lacks
 
-__all__ = [
-    "change_compressed_axes", "check_format", "density", "eliminate_zeros", "enable_caching", "get", "get_nodes",
-    "has_canonical_format", "has_sorted_indices", "items", "keys", "maybe_densify", "power", "prune", "reduce",
-    "resize", "setdiag", "sorted_indices", "sum_duplicates", "values",
-]  # fmt: skip
-
 
 def power(self: SparseTensor, n: Any, dtype: DTypeLike | None = None) -> SparseTensor | Any:
     """Raise each element to a power.
@@ -183,17 +177,7 @@ def enable_caching(self: SparseTensor) -> SparseTensor:
 
 # -- methods of dictionaries, which only formats that consist of hash tables have ---------------------------------
 def _of_dictionary(name: str, doc: str, result: str) -> property:
-    """Return a property whose value is a method of a dictionary of the present entries.
-
-    Parameters
-    ----------
-    name : str
-        The name of the property.
-    doc : str
-        The meaning of the property, for the docstring.
-    result : str
-        The printed list of the entries of a small tensor, for the example.
-    """
+    """Return a property whose value is a method of a dictionary of the present entries."""
     example = f"""{doc}
 
 Examples

@@ -29,22 +29,9 @@ from .arrays import (
     value_attribute,
 )
 
-__all__ = ["from_nodes", "from_pydata", "to_nodes", "to_pydata"]
-
 
 def from_pydata(obj: Any) -> Storage | None:
-    """Convert a ``sparse.COO``, ``GCXS`` or ``DOK`` to storage; return None for other objects of that package.
-
-    Parameters
-    ----------
-    obj : object
-        An object of the package ``sparse``.
-
-    Raises
-    ------
-    StorageError, ShapeError, DTypeError
-        When the arrays are not those of a tensor of its shape; the message names the attribute.
-    """
+    """Convert a ``sparse.COO``, ``GCXS`` or ``DOK`` to storage; return None for other objects of that package."""
     if not hasattr(obj, "fill_value") or not hasattr(obj, "asformat"):
         return None
     shape = shape_attribute(obj)
@@ -99,20 +86,7 @@ class Nodes(SimpleNamespace):
 
 
 def from_nodes(nodes: Mapping[str, np.ndarray[Any, Any]]) -> Storage:
-    """Make storage from the arrays that ``sparse.save_npz`` wrote.
-
-    Parameters
-    ----------
-    nodes : mapping
-        The arrays by name.
-
-    Raises
-    ------
-    FormatError
-        When the arrays are those of another class than COO and GCXS.
-    KeyError, StorageError, ShapeError, DTypeError
-        When the arrays are not those of a tensor.
-    """
+    """Make storage from the arrays that ``sparse.save_npz`` wrote."""
     obj, kind = Nodes(**nodes), str(nodes["format"]).lower()
     obj.shape = tuple(nodes["shape"].tolist())
     shape = shape_attribute(obj)
@@ -128,11 +102,6 @@ def to_nodes(storage: Storage) -> dict[str, Any] | None:
 
     ``scipy.sparse.load_npz`` reads the arrays of coo, too, but it ignores fill values. A fill value other than zero is
     therefore saved with the format name ``COO``, which SciPy refuses and ``sparse`` accepts.
-
-    Parameters
-    ----------
-    storage : Storage
-        The tensor.
     """
     fill = storage.vals.dtype.type(storage.type.fill)
     nodes = {"shape": np.array(storage.shape, np.int64), "fill_value": fill, "data": storage.vals}
@@ -163,20 +132,7 @@ def shared(storage: Storage) -> Any:
 
 
 def to_pydata(storage: Storage, format: FormatLike | None = None) -> Any:
-    """Convert storage to an array of the package ``sparse``.
-
-    Parameters
-    ----------
-    storage : Storage
-        Any tensor.
-    format : {'coo', 'gcxs', 'dok'}, optional
-        The format of the array. By default GCXS for tensors in csr, csc and gcxs, else COO.
-
-    Raises
-    ------
-    FormatError
-        For other formats.
-    """
+    """Convert storage to an array of the package ``sparse``."""
     import sparse
 
     if format not in (None, "coo", "gcxs", "dok"):

@@ -34,11 +34,6 @@ from ..tensor.construction import as_shape, asarray
 from ..tensor.random import random
 from ..tensor.sparse_tensor import SparseTensor
 
-__all__ = [
-    "block_array", "block_diag", "bmat", "diags", "diags_array", "eye_array", "find", "issparse", "kronsum", "rand",
-    "random_array", "spdiags",
-]  # fmt: skip
-
 
 def issparse(x: Any) -> bool:
     """Return whether an object is a tensor, or a sparse array of SciPy or of the package ``sparse``.

@@ -23,8 +23,6 @@ from ..tensor import SparseTensor
 from ..tensor.results import change_values
 from .wrapped_examples import with_example
 
-__all__ = ["CSGRAPH", "LINALG", "Hand", "taking_tensors"]
-
 Hand: TypeAlias = Literal[
     "csr", "csr alone", "csc", "csr or csc", "operator", "operator unless sigma", "operator of few", "as it is"
 ]
@@ -88,22 +86,7 @@ CSGRAPH: Mapping[str, Hand] = {
 
 
 def taking_tensors(module: str, name: str, hand: Hand) -> Any:
-    """Return a function of SciPy that takes tensors wherever it takes arrays.
-
-    Parameters
-    ----------
-    module : str
-        The module of SciPy, such as ``"scipy.sparse.linalg"``.
-    name : str
-        The name of the function in the module.
-    hand : Hand
-        The format in which the function takes matrices.
-
-    Raises
-    ------
-    AttributeError
-        When the installed SciPy does not have the function.
-    """
+    """Return a function of SciPy that takes tensors wherever it takes arrays."""
     function = getattr(import_module(module), name)
     if hand == "as it is":
         return function
@@ -159,15 +142,7 @@ def _docstring(module: str, name: str, function: Callable[..., Any], hand: Hand)
 
 
 def _handed(x: Any, name: str, hand: str) -> Any:
-    """Return an argument as SciPy takes it: a matrix or an operator; an ndarray for dense tensors and vectors.
-
-    Raises
-    ------
-    ShapeError
-        For sparse tensors with more than two axes.
-    UnsupportedError
-        For fill values other than 0.
-    """
+    """Return an argument as SciPy takes it: a matrix or an operator; an ndarray for dense tensors and vectors."""
     if not isinstance(x, SparseTensor):
         return x
     storage = storage_of(x)
@@ -198,11 +173,6 @@ def _narrowed(matrix: Any, storage: Storage) -> Any:
 
 class Factors:
     """Factors of a sparse matrix: what SciPy's ``SuperLU`` has, with tensors for its matrices.
-
-    Parameters
-    ----------
-    factors : scipy.sparse.linalg.SuperLU
-        SciPy's object.
 
     Examples
     --------
@@ -243,13 +213,6 @@ class Factors:
 
     def solve(self, rhs: Any, trans: str = "N") -> np.ndarray[Any, Any]:
         """Solve a system with the matrix, for one right side or for several.
-
-        Parameters
-        ----------
-        rhs : array_like
-            A vector, or a matrix with a right side in each column.
-        trans : {"N", "T", "H"}
-            The system: with the matrix itself, its transpose, or its conjugate transpose.
 
         Examples
         --------

@@ -30,8 +30,6 @@ from .arrays import (
 if TYPE_CHECKING:
     from scipy.sparse import sparray, spmatrix
 
-__all__ = ["as_matrix", "from_compressed", "from_scipy", "to_scipy"]
-
 _ORDERS = {"csr": (0, 1), "csc": (1, 0)}
 
 
@@ -39,16 +37,6 @@ def from_scipy(obj: Any) -> Storage | None:
     """Convert a scipy.sparse array or matrix to storage; return None for other objects of SciPy.
 
     csr, csc, coo, dia and bsr share their memory; lil and dok are copied.
-
-    Parameters
-    ----------
-    obj : object
-        An object of SciPy.
-
-    Raises
-    ------
-    StorageError, ShapeError, DTypeError
-        When the arrays are not those of a matrix of its shape; the message names the attribute.
     """
     kind = getattr(obj, "format", None)
     if not isinstance(kind, str) or not hasattr(type(obj), "nnz"):
@@ -121,22 +109,7 @@ def _block_size(format: Format, shape: tuple[int, ...]) -> tuple[int, ...] | Non
 
 
 def from_compressed(obj: Any, shape: tuple[int, ...], modes: tuple[int, ...]) -> Storage:
-    """Return the matrix in csr or csc with the arrays ``indptr``, ``indices`` and ``data`` of an object.
-
-    Parameters
-    ----------
-    obj : object
-        The object.
-    shape : tuple of int
-        The shape of the matrix.
-    modes : tuple of int
-        The axis that is compressed, and the axis of the indices.
-
-    Raises
-    ------
-    StorageError, DTypeError
-        When the arrays are not those of a matrix of its shape; the message names the attribute.
-    """
+    """Return the matrix in csr or csc with the arrays ``indptr``, ``indices`` and ``data`` of an object."""
     pos, crd, vals = index_attribute(obj, "indptr"), index_attribute(obj, "indices"), value_attribute(obj)
     rows, columns = shape[modes[0]], shape[modes[1]]
     count = len(crd)
@@ -205,21 +178,7 @@ def shared(storage: Storage) -> sparray | None:
 
 
 def to_scipy(storage: Storage, format: FormatLike | None = None) -> sparray:
-    """Convert storage to a SciPy array, which shares the memory if SciPy has the format.
-
-    Parameters
-    ----------
-    storage : Storage
-        A tensor with fill value 0.
-    format : str, optional
-        A format of SciPy. By default the format of the tensor if SciPy has it, else coo. csr, csc, coo, dia and bsr are
-        not copied.
-
-    Raises
-    ------
-    FormatError
-        For formats that SciPy does not have, and for fill values other than 0.
-    """
+    """Convert storage to a SciPy array, which shares the memory if SciPy has the format."""
     import scipy.sparse
 
     if storage.type.fill != 0:

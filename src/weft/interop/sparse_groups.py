@@ -21,21 +21,6 @@ from ..storage import Storage
 from ..tensor.construction import as_shape
 from .scipy_sparse import from_compressed, from_scipy
 
-__all__ = [
-    "MODES",
-    "CompressedArrays",
-    "Parts",
-    "Writer",
-    "arrays_of",
-    "attribute",
-    "axis_of_parts",
-    "encoding_of",
-    "numbers",
-    "require_matrix",
-    "require_writable",
-    "write",
-]
-
 MODES = {"csr_matrix": (0, 1), "csc_matrix": (1, 0)}
 VERSION = "0.1.0"
 CHUNK = 1 << 18  # elements of a chunk of an array that grows
@@ -48,27 +33,13 @@ CODECS = {
 
 
 def attribute(group: Any, name: str) -> Any:
-    """Return an attribute of a group or an array, text as a string; None if there is none.
-
-    Parameters
-    ----------
-    group : Group
-        A group or an array of h5py or zarr.
-    name : str
-        The name of the attribute.
-    """
+    """Return an attribute of a group or an array, text as a string; None if there is none."""
     found = group.attrs.get(name)
     return found.decode(errors="replace") if isinstance(found, bytes) else found
 
 
 def encoding_of(group: Any) -> str | None:
-    """Return the encoding of a sparse matrix in a group; None for anything else.
-
-    Parameters
-    ----------
-    group : object
-        A member of a file.
-    """
+    """Return the encoding of a sparse matrix in a group; None for anything else."""
     found = attribute(group, "encoding-type") if hasattr(group, "attrs") and hasattr(group, "keys") else None
     return found if isinstance(found, str) and found in MODES else None
 
@@ -81,23 +52,7 @@ def where(group: Any) -> str:
 
 
 def numbers(group: Any, name: str, place: str) -> Any:
-    """Return an array of numbers in a group, none of which has been read.
-
-    Parameters
-    ----------
-    group : Group
-        A group.
-    name : str
-        The name of the array.
-    place : str
-        Words that say where the group is.
-
-    Raises
-    ------
-    FileFormatError
-        When there is no such array, it does not hold numbers, or has more than one axis; when it would be decoded by
-        anything else than the usual ways to compress.
-    """
+    """Return an array of numbers in a group, none of which has been read."""
     if name not in group:
         raise FileFormatError(f"{place} has no array {name!r}")
     array = group[name]
@@ -124,32 +79,16 @@ def _codecs(array: Any) -> Iterator[str]:
 
 @record
 class CompressedArrays:
-    """A matrix in csr or csc whose arrays are in a file; any rows of csr, and columns of csc, can be read alone.
+    """A matrix in csr or csc whose arrays are in a file; any rows of csr, and columns of csc, can be read alone."""
 
-    Parameters
-    ----------
-    place : str
-        Words that say where the arrays are.
-    shape : tuple of int
-        The shape of the matrix.
-    modes : tuple of int
-        The axis that is compressed, and the axis of the indices.
-    indptr, indices, data : array_like
-        Arrays with one axis, of which slices are read.
-    fill : object
-        The fill value.
-    names : tuple of str
-        The names of the three arrays in the file.
-    """
-
-    place: str
-    shape: tuple[int, ...]
-    modes: tuple[int, int]
-    indptr: Any
-    indices: Any
-    data: Any
+    place: str  # Words that say where the arrays are
+    shape: tuple[int, ...]  # the shape of the matrix
+    modes: tuple[int, int]  # the axis that is compressed, and the axis of the indices
+    indptr: Any  # Arrays with one axis, of which slices are read
+    indices: Any  # Arrays with one axis, of which slices are read
+    data: Any  # Arrays with one axis, of which slices are read
     fill: Any = 0
-    names: tuple[str, str, str] = ("indptr", "indices", "data")
+    names: tuple[str, str, str] = ("indptr", "indices", "data")  # the names of the three arrays in the file
 
     @property
     def count(self) -> int:
@@ -201,18 +140,7 @@ class CompressedArrays:
         return found
 
     def read(self, start: int = 0, stop: int | None = None) -> Storage:
-        """Return the rows of csr, or columns of csc, from ``start`` to ``stop``.
-
-        Parameters
-        ----------
-        start, stop : int
-            The range, within the matrix.
-
-        Raises
-        ------
-        FileFormatError
-            When the arrays are not those of a matrix of this shape.
-        """
+        """Return the rows of csr, or columns of csc, from ``start`` to ``stop``."""
         stop = self.length if stop is None else stop
         pos = np.asarray(self.indptr[start : stop + 1])
         begin, end = int(pos[0]), int(pos[-1])
@@ -244,20 +172,7 @@ class CompressedArrays:
 
 
 def arrays_of(group: Any, place: str | None = None) -> CompressedArrays:
-    """Return the matrix in a group, none of which has been read.
-
-    Parameters
-    ----------
-    group : Group
-        A group of h5py or zarr with a sparse matrix.
-    place : str, optional
-        Words that say where it is.
-
-    Raises
-    ------
-    FileFormatError
-        When the group holds no sparse matrix, one of a version that weft does not know, or arrays that do not fit.
-    """
+    """Return the matrix in a group, none of which has been read."""
     place = where(group) if place is None else place
     kind, version = encoding_of(group), attribute(group, "encoding-version")
     if kind is None:
@@ -293,35 +208,13 @@ def _matrices(group: Any, prefix: str, depth: int = 6) -> Iterator[str]:
 
 
 def require_matrix(member: Any, place: str) -> None:
-    """Raise ``FileFormatError`` for a member of a file that is no sparse matrix, and is not to be replaced by one.
-
-    Parameters
-    ----------
-    member : object
-        The member.
-    place : str
-        Words that say where it is.
-    """
+    """Raise ``FileFormatError`` for a member of a file that is no sparse matrix, and is not to be replaced by one."""
     if encoding_of(member) is None and "binsparse" not in member.attrs and not hasattr(member, "dtype"):
         raise FileFormatError(f"{place} is a group of other things, which weft does not replace")
 
 
 class Writer:
-    """A matrix that is written into a group, some rows of csr or columns of csc after the others.
-
-    Parameters
-    ----------
-    group : Group
-        An empty group of h5py or zarr.
-    shape : tuple of int
-        The shape of the matrix.
-    dtype : dtype
-        The dtype of the values.
-    kind : str
-        The encoding, ``csr_matrix`` or ``csc_matrix``.
-    index : dtype
-        The dtype of positions and indices.
-    """
+    """A matrix that is written into a group, some rows of csr or columns of csc after the others."""
 
     def __init__(self, group: Any, shape: tuple[int, ...], dtype: Any, kind: str, index: Any = np.int64) -> None:
         self.group, self.shape, self.kind, self.rows = group, shape, kind, 0
@@ -330,13 +223,7 @@ class Writer:
         _append(self._indptr, np.zeros(1, index))
 
     def append(self, storage: Storage) -> None:
-        """Append rows of csr or columns of csc.
-
-        Parameters
-        ----------
-        storage : Storage
-            The rows or columns, in any format.
-        """
+        """Append rows of csr or columns of csc."""
         pos, crd = (found := convert(storage, self.kind[:3])).arrays
         _append(self._indptr, pos[1:].astype(self._indptr.dtype) + self._indices.shape[0])
         _append(self._indices, crd)
@@ -353,21 +240,11 @@ class Writer:
 
 @record
 class Parts:
-    """A matrix that is made part by part while it is written: rows, or columns of csc.
+    """A matrix that is made part by part while it is written: rows, or columns of csc."""
 
-    Parameters
-    ----------
-    shape : tuple of int
-        The shape of the matrix.
-    type : TensorType
-        The type of its parts.
-    parts : iterable of Storage
-        The parts, one after the other.
-    """
-
-    shape: tuple[int, ...]
-    type: TensorType
-    parts: Iterable[Storage]
+    shape: tuple[int, ...]  # the shape of the matrix
+    type: TensorType  # the type of its parts
+    parts: Iterable[Storage]  # the parts, one after the other
 
     @property
     def format(self) -> Format:
@@ -379,26 +256,12 @@ class Parts:
 
 
 def axis_of_parts(format: Format) -> int:
-    """Return the axis along which a matrix of a format is written part by part: 1 for csc, and else 0.
-
-    Parameters
-    ----------
-    format : Format
-        The format.
-    """
+    """Return the axis along which a matrix of a format is written part by part: 1 for csc, and else 0."""
     return int(format == "csc")
 
 
 def write(group: Any, storage: Storage | Parts) -> None:
-    """Write a matrix with fill value 0 into an empty group: csc as ``csc_matrix``, and others as ``csr_matrix``.
-
-    Parameters
-    ----------
-    group : Group
-        An empty group of h5py or zarr.
-    storage : Storage or Parts
-        The matrix.
-    """
+    """Write a matrix with fill value 0 into an empty group: csc as ``csc_matrix``, and others as ``csr_matrix``."""
     require_writable(storage)
     kind = "csc_matrix" if axis_of_parts(storage.format) else "csr_matrix"
     if isinstance(storage, Parts):
@@ -415,13 +278,7 @@ def write(group: Any, storage: Storage | Parts) -> None:
 
 
 def require_writable(storage: Storage | Parts) -> None:
-    """Raise ``FileFormatError`` for a tensor that is no matrix with fill value 0.
-
-    Parameters
-    ----------
-    storage : Storage
-        The tensor.
-    """
+    """Raise ``FileFormatError`` for a tensor that is no matrix with fill value 0."""
     if len(storage.shape) != 2 or (storage.type.fill != 0 and not storage.format.is_dense):
         raise FileFormatError(
             f"files of anndata hold matrices with fill value 0, not a tensor of shape {storage.shape} with fill value "

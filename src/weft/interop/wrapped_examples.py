@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from inspect import cleandoc
 
-__all__ = ["EXAMPLES", "with_example"]
-
 EXAMPLES: dict[str, str] = {
     "linalg.aslinearoperator": """
     >>> A = weft.asarray([[0.0, 1.0], [2.0, 0.0]], format="csr")
@@ -447,13 +445,6 @@ EXAMPLES: dict[str, str] = {
 
 def with_example(name: str, text: str) -> str:
     """Return a docstring with the example of a function at its end.
-
-    Parameters
-    ----------
-    name : str
-        The name of the function in ``weft``, such as ``"linalg.cg"``.
-    text : str
-        The docstring. A function without an example keeps it.
 
     Examples
     --------

@@ -23,8 +23,6 @@ from ..tensor import SparseTensor, from_coords
 from ..tensor.construction import as_shape, called
 from .containers import NpzGroup
 
-__all__ = ["HEADER", "compressed_arrays", "header_of", "nodes", "read", "write"]
-
 HEADER = "binsparse"
 VERSION = "0.1.0"  # which the specification writes as 0.1, and its implementation in Python reads in this form alone
 _VERSION = re.compile(r"0\.1(\.\d+)?")
@@ -61,13 +59,7 @@ _NAMED: dict[str, tuple[dict[str, Any], list[int] | None]] = {
 
 
 def header_of(group: Any) -> dict[str, Any] | None:
-    """Return the description of a tensor in a group; None if it has none.
-
-    Parameters
-    ----------
-    group : Group
-        A group of h5py or zarr, or an npz file.
-    """
+    """Return the description of a tensor in a group; None if it has none."""
     if isinstance(group, NpzGroup):
         text = str(group.small(HEADER)[()]) if HEADER in group else None
     else:
@@ -177,20 +169,7 @@ class _File:
 
 
 def read(group: Any, place: str) -> SparseTensor:
-    """Read a tensor.
-
-    Parameters
-    ----------
-    group : Group
-        The group that holds it.
-    place : str
-        Words that say where it is.
-
-    Raises
-    ------
-    FileFormatError
-        When the group does not hold a tensor of binsparse 0.1.
-    """
+    """Read a tensor."""
     try:
         file = _File(group, header_of(group) or {}, place)
         parts = [*file.levels()]
@@ -226,15 +205,7 @@ def _both_triangles(A: SparseTensor, file: _File) -> SparseTensor:
 
 
 def compressed_arrays(group: Any, place: str) -> CompressedArrays | None:
-    """Return the arrays of a matrix in CSR or CSC, none of which has been read; None for other tensors.
-
-    Parameters
-    ----------
-    group : Group
-        The group that holds it.
-    place : str
-        Words that say where it is.
-    """
+    """Return the arrays of a matrix in CSR or CSC, none of which has been read; None for other tensors."""
     file = _File(group, header_of(group) or {}, place)
     if file.name not in ("CSR", "CSC") or file.structure or len(file.shape) != 2:
         return None
@@ -268,13 +239,7 @@ def _tree(format: Format) -> dict[str, Any] | None:
 
 
 def nodes(storage: Storage) -> tuple[dict[str, Any], dict[str, np.ndarray[Any, Any]]]:
-    """Return the header and the arrays of a tensor; in a format that binsparse has, with a warning, if need be.
-
-    Parameters
-    ----------
-    storage : Storage
-        Any tensor.
-    """
+    """Return the header and the arrays of a tensor; in a format that binsparse has, with a warning, if need be."""
     tree = _tree(storage.format)
     if tree is None:
         plain = storage.format.canonical() if not storage.format.is_structured else storage.plain_format
@@ -327,15 +292,7 @@ def _encoded(array: np.ndarray[Any, Any]) -> tuple[np.ndarray[Any, Any], str]:
 
 
 def write(group: Any, storage: Storage) -> None:
-    """Write a tensor into an empty group of h5py or zarr, or into a dictionary of the arrays of an npz file.
-
-    Parameters
-    ----------
-    group : Group or dict
-        Where it is written.
-    storage : Storage
-        Any tensor.
-    """
+    """Write a tensor into an empty group of h5py or zarr, or into a dictionary of the arrays of an npz file."""
     header, arrays = nodes(storage)
     if isinstance(group, dict):
         group |= {**arrays, HEADER: np.array(json.dumps({HEADER: header}))}

@@ -24,8 +24,6 @@ from .matrix_market import read_mtx
 from .streams import reading
 from .tensor_files import Array, TensorFile, broken_files_raise
 
-__all__ = ["Block", "BlockedFile", "MatrixMarketFile", "TnsFile"]
-
 _BINS = 1 << 16  # ranges of rows in which entries are counted
 _BLOCK = 1 << 22  # characters of a block of text
 _LINE = re.compile(r"Line (\d+)")
@@ -48,15 +46,7 @@ class Index:
         self.bin, self.counts, self.largest = 1, np.zeros(0, np.int64), np.zeros(0, np.int64)
 
     def add(self, place: Any, coords: Sequence[Array]) -> None:
-        """Add a block of a file with entries.
-
-        Parameters
-        ----------
-        place : object
-            Where the block is.
-        coords : sequence of ndarray
-            The coordinates in it.
-        """
+        """Add a block of a file with entries."""
         tops = np.array([int(crd.max()) for crd in coords])
         self.largest = np.maximum(self.largest, tops) if len(self.largest) else tops
         self.blocks.append(Block(place, int(coords[0].min()), int(tops[0]), len(coords[0])))
@@ -124,19 +114,7 @@ class BlockedFile(TensorFile):
 
 
 class TnsFile(BlockedFile):
-    """A FROSTT file, of which blocks of lines are read.
-
-    Parameters
-    ----------
-    path : str
-        The file.
-    shape : sequence of int, optional
-        The shape of the tensor. By default the smallest that holds the coordinates, which takes a pass over the file.
-    dtype : dtype, optional
-        The dtype of the values; float64 by default.
-    start : {1, 0}
-        The first coordinate of each axis in the file.
-    """
+    """A FROSTT file, of which blocks of lines are read."""
 
     def __init__(
         self, path: str, shape: Sequence[int] | None = None, dtype: DTypeLike | None = None, start: int = 1
@@ -172,13 +150,7 @@ class TnsFile(BlockedFile):
 
 
 class MatrixMarketFile(BlockedFile):
-    """A Matrix Market file of coordinates, of which blocks of lines are read.
-
-    Parameters
-    ----------
-    path : str
-        The file.
-    """
+    """A Matrix Market file of coordinates, of which blocks of lines are read."""
 
     def __init__(self, path: str) -> None:
         super().__init__(path)

@@ -17,8 +17,6 @@ import numpy as np
 from ..errors import FileFormatError, MissingPackageError
 from .streams import opened as opened_file
 
-__all__ = ["NpzGroup", "hdf5", "opened_group", "parquet", "replaced", "zarr_package"]
-
 
 def _missing(kind: str, package: str) -> MissingPackageError:
     return MissingPackageError(f"{kind} files are read and written with {package}: pip install 'weft[files]'")
@@ -53,22 +51,7 @@ def parquet() -> ModuleType:
 
 @contextmanager
 def opened_group(path: str, kind: str, key: str | None = None) -> Iterator[Any]:
-    """Open a group of arrays for reading.
-
-    Parameters
-    ----------
-    path : str
-        The file or directory.
-    kind : {"hdf5", "zarr", "npz"}
-        What the file is.
-    key : str, optional
-        The path of the group in the file. By default the root.
-
-    Raises
-    ------
-    FileFormatError
-        When there is no such group.
-    """
+    """Open a group of arrays for reading."""
     if kind == "npz":
         with opened_file(path) as stream:
             yield NpzGroup(stream)
@@ -94,13 +77,7 @@ def _member(root: Any, path: str, key: str | None) -> Any:
 
 
 class NpzGroup:
-    """The arrays of an npz file by name, of which parts are read.
-
-    Parameters
-    ----------
-    stream : binary stream
-        The file.
-    """
+    """The arrays of an npz file by name, of which parts are read."""
 
     def __init__(self, stream: BufferedReader) -> None:
         self._stream = stream
@@ -119,13 +96,7 @@ class NpzGroup:
         return _Member(self._stream, self._zip, self._zip.getinfo(self._names[name]))
 
     def small(self, name: str) -> Any:
-        """Return a whole array that is not numbers, such as the name of a format.
-
-        Parameters
-        ----------
-        name : str
-            The name of the array.
-        """
+        """Return a whole array that is not numbers, such as the name of a format."""
         with self._zip.open(self._names[name]) as member:
             return np.lib.format.read_array(member, allow_pickle=False)
 
@@ -167,13 +138,7 @@ class _Member:
 
 @contextmanager
 def replaced(path: str) -> Iterator[str]:
-    """Yield the name of a new file or directory that takes the place of another once it is written whole.
-
-    Parameters
-    ----------
-    path : str
-        The file or directory to replace.
-    """
+    """Yield the name of a new file or directory that takes the place of another once it is written whole."""
     new = f"{path}.{os.getpid()}.new"
     try:
         yield new

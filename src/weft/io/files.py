@@ -32,8 +32,6 @@ from .parquet_files import ParquetFile
 from .streams import without_compression
 from .tensor_files import CompressedFile, TensorFile, WholeFile, broken_files_raise
 
-__all__ = ["load", "open", "save", "save_parts"]
-
 _KINDS = {
     "mtx": "mtx", "tns": "tns", "npz": "npz", "h5ad": "hdf5", "h5": "hdf5", "hdf5": "hdf5", "zarr": "zarr",
     "parquet": "parquet", "pq": "parquet",
@@ -345,20 +343,7 @@ def save(path: str | os.PathLike[str], A: SparseTensor, key: str | None = None) 
 
 
 def save_parts(path: str | os.PathLike[str], parts: sparse_groups.Parts, key: str | None = None) -> None:
-    """Save a matrix to a file that is written part by part, while the parts are made.
-
-    Parameters
-    ----------
-    path, key
-        The arguments of :func:`save`.
-    parts : Parts
-        The matrix.
-
-    Raises
-    ------
-    FileFormatError
-        For files that cannot be written part by part.
-    """
+    """Save a matrix to a file that is written part by part, while the parts are made."""
     kind, name = _kind(path), os.fspath(path).rstrip("/")
     if kind not in ("hdf5", "zarr") or name.lower().rpartition(".")[0].endswith(".bsp"):
         raise FileFormatError(f"{name!r} is not written by parts; those ending in .h5ad, .h5, .hdf5 and .zarr are")

@@ -21,8 +21,6 @@ from ..tensor.construction import as_shape
 from ..tracebacks import ends_at_caller
 from .streams import PathOrStream, reading, writing
 
-__all__ = ["blocks", "entries", "read_tns", "require_start", "write_tns"]
-
 Array: TypeAlias = np.ndarray[Any, Any]
 
 _BLOCK = 1 << 24  # characters that are read at once
@@ -115,30 +113,7 @@ def entries(
     size: int | None = None,
     line: int = 1,
 ) -> Iterator[tuple[Array, Array, tuple[int, int, int]]]:
-    """Yield the coordinates and the values of each block of lines, and where it is.
-
-    Parameters
-    ----------
-    stream : binary stream
-        The lines.
-    shape : tuple of int, optional
-        The shape of the tensor.
-    dtype : dtype
-        The dtype of the values.
-    start : int
-        The first coordinate of each axis.
-    progress : bool, optional
-        The parameter of :func:`read_tns`.
-    size : int, optional
-        The number of characters of a block.
-    line : int, optional
-        The number of the first line.
-
-    Yields
-    ------
-    tuple of (ndarray, ndarray, tuple)
-        Coordinates, values, and the offset, the length and the number of the first line of the block.
-    """
+    """Yield the coordinates and the values of each block of lines, and where it is."""
     table = None
     for text, number, offset in blocks(stream, progress, size):
         first = number + line - 1
@@ -152,17 +127,7 @@ def entries(
 
 
 def blocks(stream: IO[bytes], progress: bool | None, size: int | None = None) -> Iterator[tuple[bytes, int, int]]:
-    """Yield blocks of whole lines, each with the number of its first line and its offset in the stream.
-
-    Parameters
-    ----------
-    stream : binary stream
-        The lines.
-    progress : bool or None
-        The parameter of :func:`read_tns`.
-    size : int, optional
-        The number of characters of a block.
-    """
+    """Yield blocks of whole lines, each with the number of its first line and its offset in the stream."""
     size = _BLOCK if size is None else size
     bar, line, rest, offset = None, 1, b"", 0
     try:
@@ -226,24 +191,12 @@ def _table(text: bytes, first: int, shape: tuple[int, ...] | None, dtype: np.dty
 
 @record
 class _Table:
-    """Form that all lines of a file share.
+    """Form that all lines of a file share."""
 
-    Parameters
-    ----------
-    order : int
-        The number of coordinates in a line.
-    shape : tuple of int or None
-        The shape of the tensor, if it is given.
-    dtype : dtype
-        The dtype of the values.
-    start : int
-        The first coordinate of each axis.
-    """
-
-    order: int
-    shape: tuple[int, ...] | None
-    dtype: np.dtype[Any]
-    start: int
+    order: int  # the number of coordinates in a line
+    shape: tuple[int, ...] | None  # the shape of the tensor, if it is given
+    dtype: np.dtype[Any]  # the dtype of the values
+    start: int  # the first coordinate of each axis
 
     @cached
     def limits(self) -> tuple[int, int] | None:
@@ -254,13 +207,7 @@ class _Table:
 
     # Valid lines are read fast by NumPy. Slow code finds the first invalid line, with its number.
     def parsed(self, text: bytes, line: int) -> tuple[Array, Array]:
-        """Return the coordinates and values of some lines, of which ``line`` is the number of the first.
-
-        Raises
-        ------
-        FileFormatError
-            When a line is not valid.
-        """
+        """Return the coordinates and values of some lines, of which ``line`` is the number of the first."""
         return self._at_once(text) or self._one_by_one(text, line)
 
     def _at_once(self, text: bytes) -> tuple[Array, Array] | None:
@@ -296,13 +243,7 @@ class _Table:
             return not np.isinf(values.astype(self.dtype)).any()
 
     def _one_by_one(self, text: bytes, line: int) -> tuple[Array, Array]:
-        """Return the coordinates and values of lines that NumPy does not read, exactly and slowly.
-
-        Raises
-        ------
-        FileFormatError
-            When a line is not valid; the message says why.
-        """
+        """Return the coordinates and values of lines that NumPy does not read, exactly and slowly."""
         coords, values = [], []
         for n, raw, words in _lines(text, line):
             try:

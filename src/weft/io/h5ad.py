@@ -14,32 +14,13 @@ from ..interop import sparse_groups
 from ..storage import Storage
 from .containers import hdf5, opened_group, replaced
 
-__all__ = ["put", "save"]
-
 _MEMBERS = ("layers", "obsm", "obsp", "uns", "varm", "varp")
 _AXES = {"X": (0, 1), "layers": (0, 1), "obsm": (0, None), "varm": (1, None), "obsp": (0, 0), "varp": (1, 1)}
 """By the first part of a key: the axes of observations and variables that the axes of its matrices are."""
 
 
 def save(path: str, storage: Storage | sparse_groups.Parts, key: str) -> None:
-    """Write a matrix as a member of a file of anndata, which is made if there is none.
-
-    Parameters
-    ----------
-    path : str
-        The file.
-    storage : Storage or Parts
-        The matrix.
-    key : str
-        The path of the member, such as "layers/counts".
-
-    Raises
-    ------
-    ShapeError
-        When the matrix does not fit the observations and variables of the file.
-    FileFormatError
-        When the file is none of anndata.
-    """
+    """Write a matrix as a member of a file of anndata, which is made if there is none."""
     sparse_groups.require_writable(storage)
     kind, write = key.strip("/").partition("/")[0], partial(sparse_groups.write, storage=storage)
     if not os.path.exists(path):
@@ -86,22 +67,7 @@ def _begin(file: Any, shape: tuple[int, ...]) -> None:
 
 
 def put(file: Any, key: str, write: Callable[[Any], None]) -> None:
-    """Write a member of a file; what has its place is removed once the new one is written.
-
-    Parameters
-    ----------
-    file : File
-        An open HDF5 file.
-    key : str
-        The path of the member.
-    write : callable
-        A function that writes into an empty group.
-
-    Raises
-    ------
-    FileFormatError
-        When there is a group of other things in its place.
-    """
+    """Write a member of a file; what has its place is removed once the new one is written."""
     key = key.strip("/")
     if not key:
         raise FileFormatError(f"key= is the path of a member of {file.filename!r}, such as 'X'")

@@ -19,8 +19,6 @@ from ..tensor import SparseTensor, asarray
 from ..tracebacks import ends_at_caller
 from .streams import PathOrStream, reading, without_compression, writing
 
-__all__ = ["DTYPES", "header", "is_array", "parsed", "read_mtx", "sizes", "write_mtx"]
-
 _LONGEST = 1 << 20  # bytes of a line of the header
 _BANNER = re.compile(rb"\s*%{1,2}MatrixMarket\s+(\S*)(.*)", re.IGNORECASE | re.DOTALL)
 DTYPES = {"integer": "int64", "unsigned-integer": "uint64", "complex": "complex128"}
@@ -93,22 +91,7 @@ def _plain_file(source: PathOrStream, stream: IO[bytes], lead: _Header) -> str |
 
 
 def parsed(lead: _Header, stream: IO[bytes], path: str | None = None) -> Any:
-    """Return SciPy's array of a header and of what follows it in a stream.
-
-    Parameters
-    ----------
-    lead : _Header
-        The header.
-    stream : binary stream
-        The stream.
-    path : str, optional
-        The file with both, if there is one, which SciPy reads in less time than a stream.
-
-    Raises
-    ------
-    FileFormatError
-        When SciPy does not read it; the message has its reason.
-    """
+    """Return SciPy's array of a header and of what follows it in a stream."""
     import scipy.io
 
     try:
@@ -125,21 +108,11 @@ def parsed(lead: _Header, stream: IO[bytes], path: str | None = None) -> Any:
 
 @record
 class _Header:
-    """Lines of a file down to the one with the sizes, as SciPy reads them.
+    """Lines of a file down to the one with the sizes, as SciPy reads them."""
 
-    Parameters
-    ----------
-    text : bytes
-        The lines. Those of a vector are the lines of a matrix with one column.
-    is_vector : bool
-        True for the header of a vector.
-    is_listed : bool
-        True if the lines that follow have coordinates.
-    """
-
-    text: bytes
-    is_vector: bool
-    is_listed: bool
+    text: bytes  # the lines. Those of a vector are the lines of a matrix with one column.
+    is_vector: bool  # True for the header of a vector
+    is_listed: bool  # True if the lines that follow have coordinates
 
     def resized(self, sizes: str) -> _Header:
         """Return the header with other sizes."""
@@ -179,18 +152,7 @@ class _Appended:
 
 
 def header(stream: IO[bytes]) -> _Header:
-    """Read the header of a file.
-
-    Parameters
-    ----------
-    stream : binary stream
-        The file, from its beginning.
-
-    Raises
-    ------
-    FileFormatError
-        For a file of another kind.
-    """
+    """Read the header of a file."""
     line = stream.readline(_LONGEST).removeprefix(codecs.BOM_UTF8)
     lines = [b""]
     while line.isspace():
@@ -250,25 +212,13 @@ def _info(head: bytes) -> tuple[int, int, int, str, str, str]:
 
 
 def is_array(path: str) -> bool:
-    """Return whether a file holds every element, rather than entries with coordinates.
-
-    Parameters
-    ----------
-    path : str
-        The file.
-    """
+    """Return whether a file holds every element, rather than entries with coordinates."""
     with reading(path) as stream:
         return not header(stream).is_listed
 
 
 def sizes(lead: _Header) -> tuple[int, int, int, str]:
-    """Return the numbers of rows, columns and entries, and the kind of values, that a header says.
-
-    Parameters
-    ----------
-    lead : _Header
-        The header.
-    """
+    """Return the numbers of rows, columns and entries, and the kind of values, that a header says."""
     rows, columns, entries, _, field, _ = _info(lead.text)
     return rows, columns, entries, field
 

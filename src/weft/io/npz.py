@@ -23,8 +23,6 @@ from ..tensor.construction import as_shape, called
 from ..tracebacks import ends_at_caller
 from .streams import opened
 
-__all__ = ["load_npz", "save_npz"]
-
 NpzFile: TypeAlias = "str | os.PathLike[str] | IO[bytes]"
 _SCIPY = ("csr", "csc", "coo", "dia", "bsr")
 

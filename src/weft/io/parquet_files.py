@@ -16,19 +16,9 @@ from .containers import parquet, replaced
 from .streams import opened
 from .tensor_files import Array, broken_files_raise
 
-__all__ = ["ParquetFile", "save"]
-
 
 class ParquetFile(BlockedFile):
-    """A table in a parquet file, of which row groups are read.
-
-    Parameters
-    ----------
-    path : str
-        The file.
-    coords, values, shape
-        The parameters of ``weft.from_table``.
-    """
+    """A table in a parquet file, of which row groups are read."""
 
     def __init__(
         self,
@@ -101,15 +91,7 @@ class ParquetFile(BlockedFile):
 
 
 def save(path: str, A: SparseTensor) -> None:
-    """Write the table of a tensor.
-
-    Parameters
-    ----------
-    path : str
-        The file.
-    A : SparseTensor
-        The tensor.
-    """
+    """Write the table of a tensor."""
     package = parquet()
     with replaced(path) as new:
         package.write_table(to_table(A), new)

@@ -13,8 +13,6 @@ from typing import IO, Any, NamedTuple, TypeAlias
 
 from ..errors import FileFormatError
 
-__all__ = ["COMPRESSIONS", "PathOrStream", "opened", "reading", "without_compression", "writing"]
-
 PathOrStream: TypeAlias = "str | os.PathLike[str] | IO[Any] | io.TextIOBase"
 
 
@@ -47,16 +45,6 @@ def opened(path: str | os.PathLike[str]) -> io.BufferedReader:
     """Open a file for reading.
 
     Opening a named pipe does not wait for a writer. A pipe without a writer is an empty file.
-
-    Parameters
-    ----------
-    path : path
-        The file.
-
-    Raises
-    ------
-    FileFormatError
-        When the path is a directory.
     """
 
     # Opening a pipe without a writer blocks unless O_NONBLOCK is set. It is cleared below, since reads are to block.
@@ -74,20 +62,7 @@ def opened(path: str | os.PathLike[str]) -> io.BufferedReader:
 
 @contextmanager
 def reading(source: PathOrStream) -> Iterator[IO[bytes]]:
-    """Open a binary stream over a file or a stream for reading; compressed data is decompressed.
-
-    Parameters
-    ----------
-    source : path or stream
-        The file, or a binary or text stream.
-
-    Raises
-    ------
-    FileFormatError
-        When compressed data is broken or ends too early, and when text cannot be decoded.
-    TypeError
-        When it is neither a path nor a stream.
-    """
+    """Open a binary stream over a file or a stream for reading; compressed data is decompressed."""
     if isinstance(source, str | os.PathLike):
         with opened(source) as raw, _unpacked(raw, raw.peek(_LONGEST), repr(os.fspath(source))) as stream:
             compression = without_compression(os.fspath(source))[1]
@@ -131,18 +106,7 @@ def _unpacked(raw: IO[bytes], begin: bytes, name: str) -> Iterator[IO[bytes]]:
 
 @contextmanager
 def writing(target: PathOrStream) -> Iterator[IO[bytes]]:
-    """Open a binary stream over a file or a stream for writing; the ending of a file's name says how to compress it.
-
-    Parameters
-    ----------
-    target : path or stream
-        The file, or a binary or text stream.
-
-    Raises
-    ------
-    TypeError
-        When it is neither a path nor a stream.
-    """
+    """Open a binary stream over a file or a stream for writing; the ending of a file's name says how to compress it."""
     if isinstance(target, str | os.PathLike):
         name = os.fspath(target)
         compression = without_compression(name)[1]

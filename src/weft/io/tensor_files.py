@@ -18,21 +18,13 @@ from ..tensor import SparseTensor
 from ..tensor.construction import called
 from ..tracebacks import ends_at_caller
 
-__all__ = ["CompressedFile", "TensorFile", "WholeFile", "broken_files_raise"]
-
 Array: TypeAlias = np.ndarray[Any, Any]
 _AT_ONCE = 1 << 24  # entries that are read at once if only some of them are asked for
 
 
 @contextmanager
 def broken_files_raise(name: str) -> Iterator[None]:
-    """Raise ``FileFormatError`` for what other packages raise when a file is broken; a missing file stays one.
-
-    Parameters
-    ----------
-    name : str
-        The name of the file, for messages.
-    """
+    """Raise ``FileFormatError`` for what other packages raise when a file is broken; a missing file stays one."""
     try:
         yield
     except (WeftError, MemoryError, ImportError):
@@ -257,15 +249,7 @@ def _range(key: Any, size: int, axis: int) -> tuple[int, int, Any]:
 
 
 class CompressedFile(TensorFile):
-    """A matrix in csr or csc, whose rows or columns are read alone.
-
-    Parameters
-    ----------
-    path : str
-        The file.
-    opened : callable
-        A function that returns a context with the arrays in the file.
-    """
+    """A matrix in csr or csc, whose rows or columns are read alone."""
 
     def __init__(self, path: str, opened: Callable[[], AbstractContextManager[CompressedArrays]]) -> None:
         super().__init__(path)
@@ -292,15 +276,7 @@ class CompressedFile(TensorFile):
 
 
 class WholeFile(TensorFile):
-    """A tensor in a file that is read whole, when it is opened.
-
-    Parameters
-    ----------
-    path : str
-        The file.
-    read : callable
-        A function that reads the tensor.
-    """
+    """A tensor in a file that is read whole, when it is opened."""
 
     def __init__(self, path: str, read: Callable[[], SparseTensor]) -> None:
         super().__init__(path)

@@ -12,11 +12,6 @@ from functools import reduce
 from .nodes import Binary, Block, Cast, Const, Declare, Expr, If, Load, Select, Stmt, Unary, Update, Var
 from .types import is_integer, promote, wrap
 
-__all__ = [
-    "add", "block", "cast", "declare", "eq", "ge", "gt", "if_", "increment", "land", "le", "lit",
-    "load", "lor", "lt", "maximum", "minimum", "mul", "ne", "not_", "product", "sub", "var",
-]  # fmt: skip
-
 _TRUE, _FALSE = Const(True, "bool"), Const(False, "bool")
 
 
@@ -26,15 +21,7 @@ def var(name: str, ty: str = "int64") -> Var:
 
 
 def lit(value: bool | int | float | complex, ty: str = "int64") -> Const:
-    """Return a constant of the type ``ty``.
-
-    Parameters
-    ----------
-    value : bool, int, float or complex
-        The value, which is converted to the Python type that fits ``ty``.
-    ty : str
-        The IR type.
-    """
+    """Return a constant of the type ``ty``."""
     if ty == "bool":
         return Const(bool(value), ty)
     if ty.startswith("float"):
@@ -45,16 +32,7 @@ def lit(value: bool | int | float | complex, ty: str = "int64") -> Const:
 
 
 def cast(e: Expr, ty: str) -> Expr:
-    """Return ``e`` converted to the type ``ty``.
-
-    Parameters
-    ----------
-    e : Expr
-        The expression. If it has the type ``ty``, it is returned unchanged. An integer constant becomes another
-        constant if ``ty`` is an integer type.
-    ty : str
-        The IR type.
-    """
+    """Return ``e`` converted to the type ``ty``."""
     if e.ty == ty:
         return e
     if isinstance(e, Const) and is_integer(e.ty) and is_integer(ty):
@@ -117,13 +95,7 @@ def mul(a: Expr, b: Expr) -> Expr:
 
 
 def product(factors: Iterable[Expr]) -> Expr:
-    """Return the product of all factors, which is 1 if there are none.
-
-    Parameters
-    ----------
-    factors : iterable of Expr
-        Integer expressions.
-    """
+    """Return the product of all factors, which is 1 if there are none."""
     one: Expr = lit(1)
     return reduce(mul, factors, one)
 
@@ -210,24 +182,12 @@ def _extreme(op: str, exprs: tuple[Expr, ...]) -> Expr:
 
 
 def minimum(*exprs: Expr) -> Expr:
-    """Return the least of some integers.
-
-    Parameters
-    ----------
-    *exprs : Expr
-        One or more integer expressions. They are repeated in the result, so that variables are better than long ones.
-    """
+    """Return the least of some integers."""
     return _extreme("<", exprs)
 
 
 def maximum(*exprs: Expr) -> Expr:
-    """Return the greatest of some integers.
-
-    Parameters
-    ----------
-    *exprs : Expr
-        One or more integer expressions. They are repeated in the result, so that variables are better than long ones.
-    """
+    """Return the greatest of some integers."""
     return _extreme(">", exprs)
 
 
@@ -237,29 +197,13 @@ def load(array: Expr, index: Expr) -> Load:
 
 
 def declare(name: str, value: Expr) -> tuple[Var, Declare]:
-    """Return a variable of the type of ``value``, and the statement that declares it with this value.
-
-    Parameters
-    ----------
-    name : str
-        The name of the variable.
-    value : Expr
-        Its initial value.
-    """
+    """Return a variable of the type of ``value``, and the statement that declares it with this value."""
     v = Var(name, value.ty)
     return v, Declare(v, value)
 
 
 def increment(target: Var | Load, by: Expr | int = 1) -> Update:
-    """Return the statement ``target += by``.
-
-    Parameters
-    ----------
-    target : Var or Load
-        The variable or element that changes.
-    by : Expr or int
-        The summand, which is cast to the type of ``target``.
-    """
+    """Return the statement ``target += by``."""
     return Update("+", target, lit(by, target.ty) if isinstance(by, int) else cast(by, target.ty))
 
 
@@ -267,11 +211,6 @@ def block(*stmts: Stmt | None) -> Stmt:
     """Return the statements in order as one statement.
 
     Nested blocks are flattened. None and empty blocks are dropped. A single statement is returned without a block.
-
-    Parameters
-    ----------
-    *stmts : Stmt or None
-        The statements.
     """
     flat: list[Stmt] = []
     for s in stmts:
@@ -284,17 +223,7 @@ def block(*stmts: Stmt | None) -> Stmt:
 
 
 def if_(cond: Expr, then: Stmt, orelse: Stmt | None = None) -> Stmt:
-    """Return ``if (cond) then else orelse``, or only the branch that is taken if the condition is constant.
-
-    Parameters
-    ----------
-    cond : Expr
-        The condition.
-    then : Stmt
-        The statement for a true condition.
-    orelse : Stmt, optional
-        The statement for a false condition.
-    """
+    """Return ``if (cond) then else orelse``, or only the branch that is taken if the condition is constant."""
     if cond == _TRUE:
         return then
     if cond == _FALSE:

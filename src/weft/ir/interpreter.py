@@ -10,8 +10,6 @@ from typing import Any
 
 from . import nodes as ir
 
-__all__ = ["run", "value_of"]
-
 
 # Operators on Python integers, which do not wrap around: index arithmetic stays in the range of int64.
 def _quotient(a: int, b: int) -> int:
@@ -43,21 +41,7 @@ _OPERATORS: dict[str, Callable[[Any, Any], Any]] = {
 
 
 def value_of(expr: ir.Expr, names: Mapping[str, Any]) -> int:
-    """Return the value of an index expression.
-
-    Parameters
-    ----------
-    expr : Expr
-        An expression of integers and conditions.
-    names : mapping
-        The arrays, numbers and functions that the expression uses, by name.
-
-    Raises
-    ------
-    NotImplementedError
-        For calls of functions that are not in ``names``, and for expressions of another kind. The level functions
-        that iterate a level have none of these.
-    """
+    """Return the value of an index expression."""
     match expr:
         case ir.Const(value=value):
             return int(value)  # type: ignore[arg-type]
@@ -88,20 +72,7 @@ def _argument(expr: ir.Expr, names: Mapping[str, Any]) -> Any:
 
 
 def run(stmt: ir.Stmt, names: dict[str, Any]) -> dict[str, Any]:
-    """Execute a statement, change ``names`` accordingly, and return ``names``.
-
-    Parameters
-    ----------
-    stmt : Stmt
-        Assignments, branches and serial loops.
-    names : dict
-        The arrays, numbers and functions that the statement uses, by name. Variables that it assigns are added.
-
-    Raises
-    ------
-    NotImplementedError
-        For all other statements, such as allocations, parallel loops and returns.
-    """
+    """Execute a statement, change ``names`` accordingly, and return ``names``."""
     match stmt:
         case ir.Block(stmts=stmts):
             for s in stmts:

@@ -21,12 +21,6 @@ from __future__ import annotations
 
 from ..records import record
 
-__all__ = [
-    "Allocate", "Array", "Binary", "Block", "Call", "Cast", "Comment", "Const", "Declare", "Evaluate", "Expr", "For",
-    "Free", "Function", "If", "Load", "Parallel", "Param", "Poll", "Return", "Select", "Set", "Stmt", "Store", "Unary",
-    "Update", "Var", "While",
-]  # fmt: skip
-
 
 class Expr:
     """An expression of the IR. Each expression has a type ``ty``."""

@@ -8,8 +8,6 @@ reader would have to think, or a compiler warns.
 
 from __future__ import annotations
 
-__all__ = ["ATOM", "BINARY", "POSTFIX", "SELECT", "UNARY", "needs_parentheses"]
-
 ATOM = 20
 POSTFIX = 19
 UNARY = 14
@@ -28,13 +26,5 @@ BINARY: dict[str, tuple[int, int, int]] = {
 
 
 def needs_parentheses(strength: int, least: int) -> bool:
-    """Return whether the text of an operand needs parentheses.
-
-    Parameters
-    ----------
-    strength : int
-        The binding strength of the text.
-    least : int
-        The least binding strength that the operator requires.
-    """
+    """Return whether the text of an operand needs parentheses."""
     return strength < least

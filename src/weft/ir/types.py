@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-__all__ = ["INTEGERS", "SCALARS", "is_complex", "is_float", "is_integer", "is_pointer", "promote", "size_of", "wrap"]
-
 # name: (bits, signed)
 INTEGERS: dict[str, tuple[int, bool]] = {
     f"{u}int{bits}": (bits, not u) for u in ("", "u") for bits in (8, 16, 32, 64)
@@ -39,28 +37,14 @@ def size_of(ty: str) -> int:
 
 
 def wrap(value: int, ty: str) -> int:
-    """Return an integer wrapped around to the range of an integer type, in two's complement.
-
-    Parameters
-    ----------
-    value : int
-        Any integer.
-    ty : str
-        The integer type.
-    """
+    """Return an integer wrapped around to the range of an integer type, in two's complement."""
     bits, signed = INTEGERS[ty]
     value &= (1 << bits) - 1
     return value - (1 << bits) if signed and value >> (bits - 1) else value
 
 
 def promote(a: str, b: str) -> str:
-    """Return the wider of two integer types, or int64 if neither holds all values of the other.
-
-    Parameters
-    ----------
-    a, b : str
-        Integer types of the IR.
-    """
+    """Return the wider of two integer types, or int64 if neither holds all values of the other."""
     if a == b:
         return a
     (bits_a, signed_a), (bits_b, signed_b) = INTEGERS[a], INTEGERS[b]

@@ -3,75 +3,28 @@
 from __future__ import annotations
 
 from ..errors import LoweringError
-from .nodes import (
-    Allocate,
-    Array,
-    Binary,
-    Block,
-    Call,
-    Cast,
-    Comment,
-    Const,
-    Declare,
-    Evaluate,
-    Expr,
-    For,
-    Free,
-    Function,
-    If,
-    Load,
-    Parallel,
-    Poll,
-    Return,
-    Select,
-    Set,
-    Stmt,
-    Store,
-    Unary,
-    Update,
-    Var,
-    While,
-)  # fmt: skip
+from . import nodes as ir
 from .precedence import BINARY
 from .printer import expression_text, function_text
 from .traversal import assigned_names, declared_names, free_variables
 from .types import SCALARS, is_complex, is_integer, is_pointer
 
-__all__ = ["problems", "verify"]
-
 _LOGIC = ("&&", "||")
 _INTEGER_ONLY = ("%", "&", "|", "^", "<<", ">>")
 _UPDATES = ("+", "-", "*", "&", "|", "^")
 # The variables that each function has beside those of its parameters.
-COUNTS, THREADS = Var("counts", "int64*"), Var("threads", "int64")
+COUNTS, THREADS = ir.Var("counts", "int64*"), ir.Var("threads", "int64")
 
 
-def verify(function: Function) -> Function:
-    """Check that a function is well-formed, and return it.
-
-    Parameters
-    ----------
-    function : Function
-        The function.
-
-    Raises
-    ------
-    LoweringError
-        If the function is not well-formed, with all reasons and the text of the function.
-    """
+def verify(function: ir.Function) -> ir.Function:
+    """Check that a function is well-formed, and return it."""
     if reasons := problems(function):
         raise LoweringError("malformed IR: " + "; ".join(reasons) + "\n" + function_text(function))
     return function
 
 
-def problems(function: Function) -> list[str]:
-    """Return the reasons why a function is not well-formed, or an empty list if it is.
-
-    Parameters
-    ----------
-    function : Function
-        The function.
-    """
+def problems(function: ir.Function) -> list[str]:
+    """Return the reasons why a function is not well-formed, or an empty list if it is."""
     checker = _Checker()
     # The names of the parameters are in an outer scope, so that the body may declare them anew.
     outer: dict[str, str] = {}
@@ -107,26 +60,26 @@ class _Checker:
     def say(self, reason: str) -> None:
         self.reasons.append(reason)
 
-    def declare(self, var: Var) -> None:
+    def declare(self, var: ir.Var) -> None:
         if not (var.ty.rstrip("*") in SCALARS and var.ty.count("*") <= 1):
             self.say(f"{var.name} has no known type: {var.ty}")
         if var.name in self.scopes[-1]:
             self.say(f"{var.name} is declared twice in one scope")
         self.scopes[-1][var.name] = var.ty
 
-    def want(self, expr: Expr, ty: str, where: str) -> None:
+    def want(self, expr: ir.Expr, ty: str, where: str) -> None:
         """Check ``expr``, and that its type is ``ty``."""
         if (found := self.expr(expr)) != ty:
             self.say(f"{where} {expression_text(expr)} is {found}, not {ty}")
 
-    def want_integer(self, expr: Expr, where: str) -> None:
+    def want_integer(self, expr: ir.Expr, where: str) -> None:
         if not is_integer(found := self.expr(expr)):
             self.say(f"{where} {expression_text(expr)} is {found}, not an integer")
 
-    def expr(self, expr: Expr) -> str:
+    def expr(self, expr: ir.Expr) -> str:
         """Check ``expr``, and return its type."""
         match expr:
-            case Var(name, ty):
+            case ir.Var(name, ty):
                 # The innermost declaration of a name counts.
                 for scope in reversed(self.scopes):
                     if (found := scope.get(name)) is not None:
@@ -135,22 +88,22 @@ class _Checker:
                     self.say(f"{name} is used before it is declared")
                 elif found != ty:
                     self.say(f"{name} is declared {found} and used as {ty}")
-            case Const(value, ty):
+            case ir.Const(value, ty):
                 self.constant(value, ty)
-            case Unary(op, a):
+            case ir.Unary(op, a):
                 self.unary(op, a)
-            case Binary(op, a, b):
+            case ir.Binary(op, a, b):
                 self.binary(op, a, b)
-            case Call(_, args):  # the printer refuses prelude functions that do not exist
+            case ir.Call(_, args):  # the printer refuses prelude functions that do not exist
                 for a in args:
                     self.expr(a)
-            case Cast(a, ty):
+            case ir.Cast(a, ty):
                 if is_pointer(self.expr(a)) or ty not in SCALARS:
                     self.say(f"the cast of {expression_text(a)} to {ty}")
-            case Select(cond, a, b):
+            case ir.Select(cond, a, b):
                 self.want(cond, "bool", "the condition")
                 self.want(b, self.expr(a), "the other choice")
-            case Load(array, index):
+            case ir.Load(array, index):
                 self.access(array, index)
             case _:
                 self.say(f"not an expression: {expr!r}")
@@ -164,14 +117,14 @@ class _Checker:
         if ty not in SCALARS or type(value) not in kinds:
             self.say(f"the constant {value!r} cannot be {ty}")
 
-    def unary(self, op: str, a: Expr) -> None:
+    def unary(self, op: str, a: ir.Expr) -> None:
         ty = self.expr(a)
         if (op == "!" and ty != "bool") or (op == "~" and not is_integer(ty)) or (op == "-" and ty == "bool"):
             self.say(f"{op} of {expression_text(a)}, which is {ty}")
         if op not in ("-", "!", "~"):
             self.say(f"there is no unary operator {op}")
 
-    def binary(self, op: str, a: Expr, b: Expr) -> None:
+    def binary(self, op: str, a: ir.Expr, b: ir.Expr) -> None:
         if op not in BINARY:
             self.say(f"there is no operator {op}")
         left = self.expr(a)
@@ -186,7 +139,7 @@ class _Checker:
             self.say(f"{op} of {left} operands")
         return None
 
-    def access(self, array: Expr, index: Expr) -> str:
+    def access(self, array: ir.Expr, index: ir.Expr) -> str:
         """Check ``array[index]``, and return the type of the element."""
         ty = self.expr(array)
         if not is_pointer(ty):
@@ -194,14 +147,14 @@ class _Checker:
         self.want_integer(index, "the index")
         return ty[:-1] if is_pointer(ty) else ty
 
-    def nested(self, *stmts: Stmt) -> None:
+    def nested(self, *stmts: ir.Stmt) -> None:
         """Check the statements in a scope of their own."""
         self.scopes.append({})
         for s in stmts:
             self.stmt(s)
         self.scopes.pop()
 
-    def loop(self, loop: For) -> None:
+    def loop(self, loop: ir.For) -> None:
         if not is_integer(loop.var.ty):
             self.say(f"the loop variable {loop.var.name} is {loop.var.ty}, not an integer")
         self.want(loop.start, loop.var.ty, "the start of a loop:")
@@ -210,7 +163,7 @@ class _Checker:
             if not (op in _UPDATES or op.startswith("weft_")) or not any(name in scope for scope in self.scopes):
                 self.say(f"the simd reduction {op}: {name}")
         # Loops are unrolled by a pragma that takes a constant, and that excludes the pragma of vectors.
-        counted = isinstance(loop.start, Const) and isinstance(loop.stop, Const)
+        counted = isinstance(loop.start, ir.Const) and isinstance(loop.stop, ir.Const)
         if loop.unroll and (loop.simd is not None or not counted):
             self.say(f"the loop over {loop.var.name} cannot be unrolled")
         # The loop variable is in the scope of the body; its bounds, checked above, do not see it.
@@ -221,81 +174,81 @@ class _Checker:
         self.loop_variables.pop()
         self.scopes.pop()
 
-    def assign(self, var: Var, value: Expr, how: str = "assigned") -> None:
+    def assign(self, var: ir.Var, value: ir.Expr, how: str = "assigned") -> None:
         if var.name in self.loop_variables:
             self.say(f"the loop variable {var.name} is {how}")
         self.want(value, self.expr(var), f"the value {how} to {var.name}:")
 
-    def stmt(self, stmt: Stmt) -> None:
+    def stmt(self, stmt: ir.Stmt) -> None:
         match stmt:
-            case Block(stmts):
+            case ir.Block(stmts):
                 for s in stmts:
                     self.stmt(s)
-            case If(cond, then, orelse):
+            case ir.If(cond, then, orelse):
                 self.want(cond, "bool", "the condition")
                 self.nested(then)
                 if orelse is not None:
                     self.nested(orelse)
-            case While(cond, body):
+            case ir.While(cond, body):
                 self.want(cond, "bool", "the condition")
                 self.nested(body)
-            case For():
+            case ir.For():
                 self.loop(stmt)
-            case Parallel():
+            case ir.Parallel():
                 self.parallel(stmt)
-            case Declare() | Allocate() | Array() | Free():
+            case ir.Declare() | ir.Allocate() | ir.Array() | ir.Free():
                 self.storage(stmt)
             case _:
                 self.simple(stmt)
 
-    def storage(self, stmt: Declare | Allocate | Array | Free) -> None:
+    def storage(self, stmt: ir.Declare | ir.Allocate | ir.Array | ir.Free) -> None:
         """Check a statement that declares a variable or an array, or frees an array."""
         match stmt:
-            case Declare(var, value):
+            case ir.Declare(var, value):
                 if value is not None:
                     self.want(value, var.ty, f"the initial value of {var.name}:")
                 self.declare(var)
-            case Allocate(var, size):
+            case ir.Allocate(var, size):
                 self.want_integer(size, "the size")
                 if not is_pointer(var.ty):
                     self.say(f"the scratch array {var.name} is a {var.ty}, not a pointer")
                 self.declare(var)
                 self.scratch.add(var.name)
-            case Array(var, size):
+            case ir.Array(var, size):
                 if not is_pointer(var.ty) or size < 1:
                     self.say(f"the array {var.name} of {size} elements is a {var.ty}, not a pointer to at least one")
                 self.declare(var)
-            case Free(var):
+            case ir.Free(var):
                 # A parameter or a pointer into another array cannot be freed.
                 self.expr(var)
                 if var.name not in self.scratch:
                     self.say(f"{var.name} is freed and was not allocated")
                 self.freed.add(var.name)
 
-    def simple(self, stmt: Stmt) -> None:
+    def simple(self, stmt: ir.Stmt) -> None:
         """Check a statement that contains no other statement and declares no variable."""
         match stmt:
-            case Set(var, value):
+            case ir.Set(var, value):
                 self.assign(var, value)
-            case Store(array, index, value):
+            case ir.Store(array, index, value):
                 self.want(value, self.access(array, index), "the value stored:")
-            case Update(op, target, value):
+            case ir.Update(op, target, value):
                 self.update(op, target, value)
-            case Evaluate(call):
+            case ir.Evaluate(call):
                 self.expr(call)
-            case Return(value):
+            case ir.Return(value):
                 self.want(value, "int64", "the status")
                 if self.in_parallel:
                     self.say("a return inside a parallel region")
-            case Poll(watch):
+            case ir.Poll(watch):
                 self.want(watch, "int64*", "the watch")
-            case Comment():
+            case ir.Comment():
                 pass
             case _:
                 self.say(f"not a statement: {stmt!r}")
 
-    def update(self, op: str, target: Var | Load, value: Expr) -> None:
-        if isinstance(target, Var):
+    def update(self, op: str, target: ir.Var | ir.Load, value: ir.Expr) -> None:
+        if isinstance(target, ir.Var):
             self.assign(target, value, "added")
         else:
             self.want(value, self.expr(target), "the value added:")
@@ -303,7 +256,7 @@ class _Checker:
         if op not in _UPDATES or (op in _INTEGER_ONLY and not integer) or is_pointer(target.ty):
             self.say(f"there is no update {op}= of {target.ty}")
 
-    def parallel(self, stmt: Parallel) -> None:
+    def parallel(self, stmt: ir.Parallel) -> None:
         self.want(stmt.threads, "int64", "the number of threads")
         if self.in_parallel:
             self.say("a parallel region inside another")

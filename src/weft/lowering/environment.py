@@ -10,8 +10,6 @@ from ..ir import nodes as ir
 from ..ir.builder import lit
 from ..records import record
 
-__all__ = ["Environment", "Strip"]
-
 
 @record
 class Strip:
@@ -24,34 +22,23 @@ class Strip:
 
 @record
 class Environment:
-    """Coordinates, positions and values that are known at one place of a loop nest.
+    """Coordinates, positions and values that are known at one place of a loop nest."""
 
-    Parameters
-    ----------
-    coords : mapping
-        The coordinate of each known index variable: those of enclosing loops and those derived from them.
-    pos : mapping
-        The position of each located or iterated level, by access and level number.
-    segments : mapping
-        The ends of runs of duplicate coordinates, by access and level number. The children of a run are one segment
-        (iterator chaining; 2018, section 4.3).
-    values : mapping
-        Values that replace loads from an access, such as the sum of duplicates.
-    whole : mapping
-        A condition for each derived variable whose coordinate is not known yet. The condition is true if every
-        coordinate that the variable can still take lies inside the tensor.
-    tiles : mapping
-        The half-open interval of the current tile, by the variable that is tiled.
-    strips : mapping
-        The current register strip, by the variable of the loop that is cut.
-    """
-
+    # The coordinate of each known index variable: those of enclosing loops and those derived from them.
     coords: Mapping[str, ir.Expr] = field(default_factory=dict)
+    # The position of each located or iterated level, by access and level number.
     pos: Mapping[tuple[Access, int], ir.Expr] = field(default_factory=dict)
+    # The ends of runs of duplicate coordinates, by access and level number. The children of a run are one segment
+    # (iterator chaining; 2018, section 4.3).
     segments: Mapping[tuple[Access, int], ir.Expr] = field(default_factory=dict)
+    # Values that replace loads from an access, such as the sum of duplicates.
     values: Mapping[Access, ir.Expr] = field(default_factory=dict)
+    # A condition for each derived variable whose coordinate is not known yet. The condition is true if every coordinate
+    # that the variable can still take lies inside the tensor.
     whole: Mapping[str, ir.Expr] = field(default_factory=dict)
+    # The half-open interval of the current tile, by the variable that is tiled.
     tiles: Mapping[str, tuple[ir.Expr, ir.Expr]] = field(default_factory=dict)
+    # The current register strip, by the variable of the loop that is cut.
     strips: Mapping[str, Strip] = field(default_factory=dict)
 
     def parent(self, access: Access, level: int) -> ir.Expr | None:

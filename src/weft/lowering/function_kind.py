@@ -6,8 +6,6 @@ from enum import Enum
 
 from ..ir.nodes import Var
 
-__all__ = ["COUNTS", "FunctionKind"]
-
 COUNTS = Var("counts", "int64*")
 """Array parameter for the numbers of positions, and for limits that depend on the function."""
 

@@ -26,38 +26,24 @@ from .scalar_expressions import combine, update
 if TYPE_CHECKING:
     from .lowerer import Lowerer
 
-__all__ = ["ImplicitEntries", "find_implicit_entries", "visit"]
-
 
 @record
 class ImplicitEntries:
-    """Contribution of the implicit entries to one reduction.
+    """Contribution of the implicit entries to one reduction."""
 
-    Parameters
-    ----------
-    op : str
-        The operator of the reduction.
-    value : object
-        The value of one implicit entry.
-    over : tuple of str
-        The reduced index variables. The product of their dimensions is the number of reduced elements.
-    visited : ir.Var
-        The counter of visited elements. It is an array with one counter for each coordinate of the workspace if the
-        workspace has coordinates and ``passing`` is None.
-    passing : str or None
-        The variable of the loop over all elements of a dense workspace. One run of that loop visits each element once,
-        so one scalar counter is enough. None if there is no such loop.
-    never_empty : bool
-        True if a reduction over implicit entries alone has the same value whatever their number. A reduction over no
-        elements is then an error, so at least one entry exists. Enclosing loops may skip coordinates at which all
-        entries are implicit only if this is true.
-    """
-
-    op: str
-    value: Any
+    op: str  # the operator of the reduction
+    value: Any  # the value of one implicit entry
+    # The reduced index variables. The product of their dimensions is the number of reduced elements.
     over: tuple[str, ...]
+    # The counter of visited elements. It is an array with one counter for each coordinate of the workspace if the
+    # workspace has coordinates and ``passing`` is None.
     visited: ir.Var
+    # The variable of the loop over all elements of a dense workspace. One run of that loop visits each element once, so
+    # one scalar counter is enough. None if there is no such loop.
     passing: str | None
+    # True if a reduction over implicit entries alone has the same value whatever their number. A reduction over no
+    # elements is then an error, so at least one entry exists. Enclosing loops may skip coordinates at which all entries
+    # are implicit only if this is true.
     never_empty: bool
 
     @property
@@ -81,15 +67,7 @@ class ImplicitEntries:
 
 
 def find_implicit_entries(owner: Lowerer, stmt: Stmt) -> None:
-    """Add to ``owner.implicit_entries`` the workspaces whose implicit entries are counted, not iterated.
-
-    Parameters
-    ----------
-    owner : Lowerer
-        The lowerer of the program.
-    stmt : Stmt
-        The statement whose workspaces are considered.
-    """
+    """Add to ``owner.implicit_entries`` the workspaces whose implicit entries are counted, not iterated."""
     match stmt:
         case Forall(body=body):
             find_implicit_entries(owner, body)
@@ -137,15 +115,7 @@ def _implicit_entries(owner: Lowerer, producer: Stmt) -> ImplicitEntries | None:
 
 
 def visit(owner: Lowerer, loop: Forall) -> ir.Stmt:
-    """Return the statement, before a loop over all elements of a workspace, that counts one visit of each element.
-
-    Parameters
-    ----------
-    owner : Lowerer
-        The lowerer of the program.
-    loop : Forall
-        The loop.
-    """
+    """Return the statement, before a loop over all elements of a workspace, that counts one visit of each element."""
     absences = owner.implicit_entries.get(result_of(loop.body).target.tensor)
     counts = absences is not None and absences.passing == loop.var and owner.holds_values
     return increment(absences.visited) if absences is not None and counts else block()

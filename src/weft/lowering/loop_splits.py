@@ -16,29 +16,13 @@ from .thread_partials import THREADS
 if TYPE_CHECKING:
     from .lowerer import Lowerer
 
-__all__ = ["block_count", "block_loop", "inside_block_loop", "size_of_blocks"]
-
 Bounds = tuple[ir.Expr, ir.Expr]
 
 
 def block_loop(
     owner: Lowerer, cut: Split | RegisterStrips, stmt: Forall, env: Environment, bounds: Bounds | None
 ) -> ir.Stmt:
-    """Return the loop over the blocks, tiles or register strips of a split loop.
-
-    Parameters
-    ----------
-    owner : Lowerer
-        The lowerer of the program.
-    cut : Split or RegisterStrips
-        The split of the loop.
-    stmt : Forall
-        The loop over the blocks.
-    env : Environment
-        The coordinates, positions and values that are known outside the loop.
-    bounds : (Expr, Expr) or None
-        The bounds of the loop over blocks if threads share it; None for all blocks.
-    """
+    """Return the loop over the blocks, tiles or register strips of a split loop."""
     if isinstance(cut, RegisterStrips):
         return _over_strips(owner, cut, stmt, env)
     # The chunked outermost loop has already declared the size, outside the parallel region.
@@ -60,19 +44,7 @@ def block_loop(
 
 
 def inside_block_loop(owner: Lowerer, cut: Split | RegisterStrips, stmt: Forall, env: Environment) -> ir.Stmt:
-    """Return the loop inside one block, tile or register strip: the split loop over part of its range.
-
-    Parameters
-    ----------
-    owner : Lowerer
-        The lowerer of the program.
-    cut : Split or RegisterStrips
-        The split of the loop.
-    stmt : Forall
-        The loop inside one block.
-    env : Environment
-        The coordinates, positions and values that are known outside the loop.
-    """
+    """Return the loop inside one block, tile or register strip: the split loop over part of its range."""
     if isinstance(cut, RegisterStrips):
         return owner.forall(Forall(cut.var, stmt.body), env)
     begin, end = _range(owner, cut, stmt.body, env)
@@ -95,19 +67,7 @@ def inside_block_loop(owner: Lowerer, cut: Split | RegisterStrips, stmt: Forall,
 
 
 def block_count(owner: Lowerer, cut: Split, stmt: Forall, env: Environment) -> ir.Expr:
-    """Return the number of blocks or tiles.
-
-    Parameters
-    ----------
-    owner : Lowerer
-        The lowerer of the program.
-    cut : Split
-        The split of the loop.
-    stmt : Forall
-        The loop over the blocks.
-    env : Environment
-        The coordinates, positions and values that are known outside the loop.
-    """
+    """Return the number of blocks or tiles."""
     begin, end = (lit(0), owner.extents[cut.tiles]) if cut.tiles else _range(owner, cut, stmt.body, env)
     size = owner.blocks[cut.outer]
     # The last block may be partial, so the quotient is rounded up.
@@ -115,17 +75,7 @@ def block_count(owner: Lowerer, cut: Split, stmt: Forall, env: Environment) -> i
 
 
 def size_of_blocks(owner: Lowerer, cut: Split, stmt: Forall) -> ir.Stmt:
-    """Return the declaration of the number of iterations in a block, or of coordinates in a tile.
-
-    Parameters
-    ----------
-    owner : Lowerer
-        The lowerer of the program.
-    cut : Split
-        The split of the loop.
-    stmt : Forall
-        The loop over the blocks.
-    """
+    """Return the declaration of the number of iterations in a block, or of coordinates in a tile."""
     owner.blocks[cut.outer] = lit(cut.factor)
     if cut.sweep is None or cut.tiles is None:
         return block()

@@ -51,29 +51,17 @@ from .simd_reductions import SHORT, split_by_mean_length, split_by_row_length
 if TYPE_CHECKING:
     from .lowerer import Lowerer
 
-__all__ = ["LoopEmitter"]
-
 RUN = 12
 """Mean number of duplicates from which on a run of them is summed first, and not added to the result one by one."""
 
 
 @record
 class _Located:
-    """Positions that are located for all cases at a coordinate.
+    """Positions that are located for all cases at a coordinate."""
 
-    Parameters
-    ----------
-    env : Environment
-        The environment in which the positions are known.
-    declarations : tuple of Stmt
-        Code that locates them.
-    found : mapping
-        For each iterator, the condition that the coordinate is stored.
-    """
-
-    env: Environment
-    declarations: tuple[ir.Stmt, ...]
-    found: Mapping[LevelIterator, ir.Expr]
+    env: Environment  # the environment in which the positions are known
+    declarations: tuple[ir.Stmt, ...]  # Code that locates them
+    found: Mapping[LevelIterator, ir.Expr]  # for each iterator, the condition that the coordinate is stored
 
 
 class LoopEmitter:

@@ -75,34 +75,11 @@ from .scalar_expressions import lower_expr, lower_value
 from .thread_partials import THREADS
 from .workspaces import neutral_of
 
-__all__ = ["Environment", "Lowerer"]
-
 _DENSE = Dense()
 
 
 class Lowerer:
-    """Lowerer of one program to one function of a module.
-
-    Parameters
-    ----------
-    program : Program
-        The statement and its workspaces. Conversions of dtypes are explicit in expressions.
-    target : Access
-        The result.
-    types : mapping
-        The type of every tensor by name, including the result.
-    names : mapping
-        A legal and unique C name for every tensor, workspace and index variable.
-    kind : FunctionKind
-        The function of the kernel.
-    options : CodeOptions
-        The settings that affect code.
-    skip_fill : bool
-        If true, entries whose value is the fill value of the result are not appended, as in a conversion from a dense
-        operand.
-    writer : function
-        Makes the writer of the result, which by default appends, or stores at positions that the loops locate.
-    """
+    """Lowerer of one program to one function of a module."""
 
     def __init__(
         self,

@@ -28,8 +28,6 @@ from .function_kind import COUNTS, FunctionKind
 from .lowerer import Lowerer
 from .result_writer import ResultWriter
 
-__all__ = ["ParallelAppendWriter"]
-
 
 def _thread_buffers(levels: Sequence[LevelVars], vals: ir.Var, first: int) -> dict[ir.Var, ir.Var]:
     """Return the array that holds the buffers of all threads, for each array that is appended to from a level on."""
@@ -41,13 +39,6 @@ class ParallelAppendWriter(ResultWriter):
     """Writer of a result to which threads append in parts.
 
     ``why_not`` returns the reason why a result cannot be written in this way.
-
-    Parameters
-    ----------
-    owner : Lowerer
-        The lowerer of the function.
-    access : Access
-        The result.
     """
 
     def __init__(self, owner: Lowerer, access: Access):

@@ -10,8 +10,6 @@ from ..formats.tensor_vars import TensorVars
 from ..ir import nodes as ir
 from ..ir.builder import add, block, if_, lit, lt
 
-__all__ = ["prefetch_rows"]
-
 ROWS_AHEAD = 8
 """Number of rows between the prefetch of a row and its use."""
 
@@ -23,17 +21,6 @@ def prefetch_rows(
 
     The statement is empty unless the positions of the level are scattered and the level below it stores coordinates in
     segments.
-
-    Parameters
-    ----------
-    tensor : TensorVars
-        The operand.
-    level : int
-        The level that is iterated by coordinate value.
-    parent, coord, end : Expr
-        The position of the parent, the current coordinate, and the end of the loop over coordinates.
-    name : Var
-        A fresh variable for the first position below the later coordinate.
     """
     own, *below = tensor.type.format.levels[level:]
     by_value, locate = own.capability(ValueIteration), own.capability(Locate)

@@ -28,19 +28,9 @@ from .thread_partials import THREADS, among_threads
 if TYPE_CHECKING:
     from .lowerer import Lowerer
 
-__all__ = ["ResultWriter", "WriterOf"]
-
 
 class ResultWriter:
-    """Writer that appends to the result of a function, or stores at positions that the loops locate.
-
-    Parameters
-    ----------
-    owner : Lowerer
-        The lowerer of the function, which has the variables of all tensors.
-    access : Access
-        The result.
-    """
+    """Writer that appends to the result of a function, or stores at positions that the loops locate."""
 
     apart = False
     """True if duplicate entries are handled one by one, since each has its own position."""

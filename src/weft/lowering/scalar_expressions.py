@@ -11,21 +11,11 @@ from ..index_notation.operator_table import OPERATORS, REPETITIONS
 from ..ir import nodes as ir
 from ..ir.builder import cast, lit
 
-__all__ = ["combine", "lower_expr", "lower_value", "update"]
-
 _BY_LAST = frozenset({"kept", "select", *REPETITIONS.values()})
 
 
 def lower_expr(expr: Expr, load: Callable[[Access], ir.Expr]) -> ir.Expr:
-    """Return the value of ``expr`` in IR, where ``load`` returns the value of each access.
-
-    Parameters
-    ----------
-    expr : Expr
-        The expression, with conversions of dtypes explicit.
-    load : callable
-        Returns the value of an access.
-    """
+    """Return the value of ``expr`` in IR, where ``load`` returns the value of each access."""
     match expr:
         case Access():
             return load(expr)
@@ -41,30 +31,12 @@ def lower_expr(expr: Expr, load: Callable[[Access], ir.Expr]) -> ir.Expr:
 
 
 def lower_value(value: Any, dtype: str, load: Callable[[Access], ir.Expr]) -> ir.Expr:
-    """Return a fill value, or an implicit value, in IR.
-
-    Parameters
-    ----------
-    value : scalar or RuntimeValue
-        The value; one that is known when the kernel runs is computed from operands that hold fill values.
-    dtype : str
-        The dtype in which it is wanted.
-    load : callable
-        Returns the value of an access.
-    """
+    """Return a fill value, or an implicit value, in IR."""
     return cast(lower_expr(value.expr, load), dtype) if isinstance(value, RuntimeValue) else lit(value, dtype)
 
 
 def combine(op: str, *args: ir.Expr) -> ir.Expr:
-    """Return an operator applied to IR values, which have the dtypes that the operator computes in.
-
-    Parameters
-    ----------
-    op : str
-        The name of the operator in the operator table.
-    *args : Expr
-        The operands.
-    """
+    """Return an operator applied to IR values, which have the dtypes that the operator computes in."""
     row = OPERATORS[op]
     if row.c.startswith("call:"):
         result = loop_dtypes(op, tuple(a.ty for a in args))[-1]

@@ -7,21 +7,9 @@ from .function_kind import FunctionKind
 from .lowerer import Lowerer
 from .result_writer import ResultWriter
 
-__all__ = ["SharedStructureWriter"]
-
 
 class SharedStructureWriter(ResultWriter):
-    """Writer of a result that has the index arrays of an operand, so that only values are stored.
-
-    Parameters
-    ----------
-    owner : Lowerer
-        The lowerer of the function.
-    access : Access
-        The result.
-    lead : Access
-        The operand.
-    """
+    """Writer of a result that has the index arrays of an operand, so that only values are stored."""
 
     apart = True  # duplicates of the operand become duplicates of the result
     located = False  # the result has no positions of its own

@@ -14,8 +14,6 @@ from ..ir.builder import block, ge, if_, lit, mul, sub
 from ..ir.passes.adjacent_ranges import adjoin, put
 from ..records import replace
 
-__all__ = ["SHORT", "split_by_mean_length", "split_by_row_length"]
-
 SHORT = 32
 """Number of entries from which on a sum is reassociated."""
 
@@ -27,17 +25,7 @@ def _many(begin: ir.Expr, end: ir.Expr, segments: ir.Expr) -> ir.Expr:
 def split_by_row_length(
     loop: ir.Stmt, simd: tuple[tuple[str, str], ...] | None, name: Callable[[str], ir.Var]
 ) -> ir.Stmt:
-    """Return a loop that sums many entries reassociated and few entries in order.
-
-    Parameters
-    ----------
-    loop : Stmt
-        The loop of the sum. Any other statement is returned unchanged.
-    simd : tuple, optional
-        The reductions that may be reassociated, as in ``For.simd``, or None.
-    name : callable
-        Returns a fresh variable for a stem.
-    """
+    """Return a loop that sums many entries reassociated and few entries in order."""
     if simd is None or not isinstance(loop, ir.For) or any(isinstance(n, ir.For) for n in walk(loop.body)):
         return loop
     # Branches and calls in the body, other than the reduction itself, keep compilers from vectorizing it.
@@ -59,14 +47,6 @@ def split_by_mean_length(loop: ir.For, whole: tuple[ir.Expr, ir.Expr]) -> ir.Stm
 
     Segments must adjoin: each must begin where the one before ends, so that the first and last edge tell the number of
     entries. Otherwise the branch remains in each segment.
-
-    Parameters
-    ----------
-    loop : For
-        The loop around the sums, as ``split_by_row_length`` returns them.
-    whole : (Expr, Expr)
-        The bounds of the loop before threads share it. The summation order depends on the decision, so the decision
-        must not depend on the number of threads.
     """
     stmts = list(loop.body.stmts) if isinstance(loop.body, ir.Block) else [loop.body]
     declared = {s.var.name: s.value for s in stmts if isinstance(s, ir.Declare)}

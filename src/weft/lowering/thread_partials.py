@@ -10,46 +10,22 @@ from ..ir.builder import add, block, cast, gt, if_, increment, lit, minimum, mul
 from ..records import record
 from .function_kind import COUNTS
 
-__all__ = ["THREADS", "ThreadPartials", "among_threads", "each_thread", "piece_of"]
-
 THREADS = ir.Var("threads")
 
 
 def piece_of(n: ir.Expr, piece: ir.Expr) -> tuple[ir.Expr, ir.Expr]:
-    """Return the half-open interval of the piece with number ``piece`` of ``n`` elements.
-
-    Parameters
-    ----------
-    n : Expr
-        The number of elements.
-    piece : Expr
-        The number of the piece, from 0. There are as many pieces as threads.
-    """
+    """Return the half-open interval of the piece with number ``piece`` of ``n`` elements."""
     begin, end = (ir.Binary("/", mul(n, e), THREADS) for e in (piece, add(piece, lit(1))))
     return begin, end
 
 
 def each_thread(piece: ir.Var, body: ir.Stmt) -> ir.Stmt:
-    """Return a parallel region that runs ``body`` once for each piece, of which there is one for each thread.
-
-    Parameters
-    ----------
-    piece : Var
-        The variable that holds the number of the piece.
-    body : Stmt
-        The statement.
-    """
+    """Return a parallel region that runs ``body`` once for each piece, of which there is one for each thread."""
     return ir.Parallel(THREADS, block(), ir.For(piece, lit(0), THREADS, body), block())
 
 
 def among_threads(stmt: ir.Stmt) -> ir.Stmt:
-    """Return ``stmt`` with stores that several threads may execute on one element, if all store the same value.
-
-    Parameters
-    ----------
-    stmt : Stmt
-        A store, or a block of stores.
-    """
+    """Return ``stmt`` with stores that several threads may execute on one element, if all store the same value."""
     match stmt:
         case ir.Store(array=array, index=index, value=value):
             return ir.Evaluate(ir.Call(f"weft_store_same_{value.ty}", (array, index, value), "int64"))
@@ -64,24 +40,12 @@ def _put(at: ir.Load, value: ir.Expr) -> ir.Stmt:
 
 @record
 class ThreadPartials:
-    """Answers that each thread has computed in an array of its own.
+    """Answers that each thread has computed in an array of its own."""
 
-    Parameters
-    ----------
-    whole : Var
-        The array for the combined answers.
-    parts : Var
-        The arrays of all threads, one behind the other.
-    size : Expr
-        The length of the array of one thread.
-    totals : int
-        The index from which on ``counts`` has room for one number of each thread.
-    """
-
-    whole: ir.Var
-    parts: ir.Var
-    size: ir.Expr
-    totals: int
+    whole: ir.Var  # the array for the combined answers
+    parts: ir.Var  # the arrays of all threads, one behind the other
+    size: ir.Expr  # the length of the array of one thread
+    totals: int  # the index from which on ``counts`` has room for one number of each thread
 
     def largest(self) -> ir.Stmt:
         """Return a loop that stores the largest answer of all threads at each index."""

@@ -33,8 +33,6 @@ from .scalar_expressions import lower_expr, update
 if TYPE_CHECKING:
     from .lowerer import Lowerer
 
-__all__ = ["LISTED", "assign", "declare", "made", "neutral_of", "reads_written_only", "types", "where"]
-
 _LEVELS = {
     "dense": Dense(), "scalar": Dense(), "list": Listed(), "hash": ListedHashed(), "flags": Marked(),
     "pairs": Paired(),
@@ -45,24 +43,12 @@ _VISITS = ir.Var("visits")
 
 
 def neutral_of(w: Workspace) -> Any:
-    """Return the value of a workspace before anything is reduced into it.
-
-    Parameters
-    ----------
-    w : Workspace
-        The workspace.
-    """
+    """Return the value of a workspace before anything is reduced into it."""
     return OPERATORS[w.op].start(w.dtype)
 
 
 def declare(owner: Lowerer) -> None:
-    """Declare the arrays of every workspace, and add their allocation and release to the owner.
-
-    Parameters
-    ----------
-    owner : Lowerer
-        The lowerer of the program.
-    """
+    """Declare the arrays of every workspace, and add their allocation and release to the owner."""
     for w in owner.workspaces.values():
         if w.kind == "scalar":
             continue
@@ -77,13 +63,7 @@ def declare(owner: Lowerer) -> None:
 
 
 def types(owner: Lowerer) -> dict[str, TensorType]:
-    """Return the types of all workspaces by name, in the form of tensor types.
-
-    Parameters
-    ----------
-    owner : Lowerer
-        The lowerer of the program.
-    """
+    """Return the types of all workspaces by name, in the form of tensor types."""
     return {name: _type(w) for name, w in owner.workspaces.items()}
 
 
@@ -205,17 +185,7 @@ def _written_by(owner: Lowerer, stmt: Where) -> Workspace:
 
 
 def made(owner: Lowerer, stmt: Where, env: Environment) -> ir.Stmt:
-    """Return the code that computes a scalar workspace.
-
-    Parameters
-    ----------
-    owner : Lowerer
-        The lowerer of the program.
-    stmt : nodes.Where
-        The statement whose producer computes the scalar.
-    env : Environment
-        The coordinates, positions and values that are known at the statement.
-    """
+    """Return the code that computes a scalar workspace."""
     w = _written_by(owner, stmt)
     if not owner.holds_values:
         return block()
@@ -228,17 +198,7 @@ def made(owner: Lowerer, stmt: Where, env: Environment) -> ir.Stmt:
 
 
 def where(owner: Lowerer, stmt: Where, env: Environment) -> ir.Stmt:
-    """Return the code of the producer, which writes a workspace, and of the consumer, which reads it.
-
-    Parameters
-    ----------
-    owner : Lowerer
-        The lowerer of the program.
-    stmt : nodes.Where
-        The statement.
-    env : Environment
-        The coordinates, positions and values that are known at the statement.
-    """
+    """Return the code of the producer, which writes a workspace, and of the consumer, which reads it."""
     w = _written_by(owner, stmt)
     kind = owner.kind
     # Functions without values need only those workspaces that tell coordinates; bounds and widths need none.
@@ -318,13 +278,6 @@ def reads_written_only(owner: Lowerer, stmt: Where) -> bool:
     """Return whether a consumer visits only the coordinates that were written to its workspace.
 
     The answer is true for workspaces that do not record which coordinates were written.
-
-    Parameters
-    ----------
-    owner : Lowerer
-        The lowerer of the program.
-    stmt : nodes.Where
-        The statement.
     """
     w = _written_by(owner, stmt)
     loops = [loop for loop in foralls_of(stmt.consumer) if loop.var in w.indices]
@@ -333,19 +286,7 @@ def reads_written_only(owner: Lowerer, stmt: Where) -> bool:
 
 
 def assign(owner: Lowerer, w: Workspace, stmt: Assign, env: Environment) -> ir.Stmt:
-    """Return the code that reduces one value into a workspace.
-
-    Parameters
-    ----------
-    owner : Lowerer
-        The lowerer of the program.
-    w : Workspace
-        The workspace.
-    stmt : Assign
-        The assignment to the workspace.
-    env : Environment
-        The coordinates, positions and values that are known at the statement.
-    """
+    """Return the code that reduces one value into a workspace."""
     kind = owner.kind
     if kind is FunctionKind.WIDEST:
         return increment(_VISITS)

@@ -22,8 +22,6 @@ from .manipulation import broadcast_to, expand_dims, moveaxis, reshape
 from .searching import where
 from .stacking import stack
 
-__all__ = ["apply_along_axis", "apply_over_axes", "piecewise", "polyval"]
-
 
 def apply_along_axis(func1d: Callable[..., Any], axis: int, arr: Any, *args: Any, **kwargs: Any) -> SparseTensor:
     """Return the results of a function of vectors, applied to every line along an axis.

@@ -42,13 +42,6 @@ from . import (
 if TYPE_CHECKING:
     from ..tensor.types import Axis, Scalar
 
-__all__ = [
-    "all", "any", "argmax", "argmin", "argpartition", "argsort", "broadcast_to", "clip", "compress", "conj",
-    "count_nonzero", "cumprod", "cumsum", "diagonal", "fill", "flatten", "matvec", "max", "mean", "min", "nonzero",
-    "partition", "prod", "put", "reshape", "rmatvec", "round", "searchsorted", "sort", "std", "sum", "take",
-    "tensordot", "tolist", "trace", "var",
-]  # fmt: skip
-
 
 # -- reductions -----------------------------------------------------------------------------------------------------
 @overload

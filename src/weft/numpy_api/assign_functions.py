@@ -24,8 +24,6 @@ from ..tensor.out_argument import write_out
 from ..tensor.sparse_tensor import SparseTensor
 from .manipulation import broadcast_to, ravel
 
-__all__ = ["copyto", "fill_diagonal", "place", "put", "put_along_axis", "putmask"]
-
 
 def _array(x: Any) -> Any:
     return x.todense() if isinstance(x, SparseTensor) else np.asarray(x)

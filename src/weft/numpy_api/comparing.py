@@ -23,8 +23,6 @@ from .ufuncs import apply, as_dtype
 if TYPE_CHECKING:
     from ..tensor.sparse_tensor import SparseTensor
 
-__all__ = ["allclose", "array_equal", "array_equiv", "isclose"]
-
 
 def isclose(a: Any, b: Any, rtol: Any = 1e-05, atol: Any = 1e-08, equal_nan: bool = False) -> SparseTensor | Any:
     """Return whether each element of ``a`` is within ``atol + rtol * abs(b)`` of the element of ``b``.

@@ -21,8 +21,6 @@ from ..tensor.construction import from_coords
 from ..tensor.sparse_tensor import SparseTensor
 from .manipulation import atleast_1d
 
-__all__ = ["convolve", "correlate"]
-
 
 def convolve(a: Any, v: Any, mode: Literal["full", "same", "valid"] = "full") -> SparseTensor:
     """Return the discrete convolution of two vectors.

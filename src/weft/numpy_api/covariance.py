@@ -28,8 +28,6 @@ from ..tensor.sparse_tensor import SparseTensor
 from .manipulation import atleast_2d, transpose
 from .stacking import concat
 
-__all__ = ["corrcoef", "cov"]
-
 
 def cov(
     m: Any, y: Any = None, rowvar: bool = True, bias: bool = False, ddof: int | None = None, fweights: Any = None,

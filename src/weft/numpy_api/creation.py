@@ -34,11 +34,6 @@ from ..tensor.devices import require_cpu
 from ..tensor.sparse_tensor import SparseTensor
 from .manipulation import broadcast_to, reshape
 
-__all__ = [
-    "arange", "array", "copy", "empty", "empty_like", "eye", "from_dlpack", "full", "full_like", "geomspace",
-    "identity", "linspace", "logspace", "meshgrid", "ones", "ones_like", "zeros", "zeros_like",
-]  # fmt: skip
-
 
 def full(
     shape: Any, fill_value: Any, dtype: DTypeLike | None = None, *, format: FormatLike = "coo", device: Any = None

@@ -28,8 +28,6 @@ from .manipulation import broadcast_to, ravel
 from .stacking import concat
 from .unlisted_ufuncs import map
 
-__all__ = ["cumprod", "cumsum", "cumulative_prod", "cumulative_sum", "diff", "interp", "nancumprod", "nancumsum"]
-
 
 def _accumulated(x: Any, axis: int | None, dtype: DTypeLike | None, initial: bool, name: str) -> SparseTensor:
     storage = storage_of(x if storage_of(x).shape else ravel(x))

@@ -33,11 +33,6 @@ from ..tensor.construction import as_shape
 from ..tensor.sparse_tensor import SparseTensor
 from .manipulation import ravel
 
-__all__ = [
-    "diag", "diag_indices_from", "diagflat", "diagonal", "tri", "tril", "tril_indices_from", "triu",
-    "triu_indices_from",
-]  # fmt: skip
-
 
 def tril(x: Any, /, k: int = 0, format: FormatLike | None = None) -> SparseTensor:
     """Return the lower triangle of the last two axes.

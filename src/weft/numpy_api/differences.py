@@ -23,8 +23,6 @@ from .manipulation import ravel
 from .reductions import sum as total
 from .stacking import concat
 
-__all__ = ["ediff1d", "gradient", "trapezoid"]
-
 
 def ediff1d(ary: Any, to_end: Any = None, to_begin: Any = None) -> SparseTensor:
     """Return the differences of neighbors among all elements, as a vector.

@@ -8,8 +8,6 @@ import numpy as np
 
 from ..tensor.devices import DEVICE, require_cpu
 
-__all__ = ["VERSION", "Info"]
-
 VERSION = "2025.12"
 
 _KINDS = {
@@ -45,13 +43,7 @@ class Info:
         return (DEVICE,)
 
     def default_dtypes(self, *, device: Any = None) -> dict[str, np.dtype[Any]]:
-        """Return the default dtype of each kind.
-
-        Parameters
-        ----------
-        device : {"cpu", None}
-            The device.
-        """
+        """Return the default dtype of each kind."""
         require_cpu(device)
         names = {
             "real floating": "float64", "complex floating": "complex128", "integral": "int64", "indexing": "int64",
@@ -59,20 +51,7 @@ class Info:
         return {kind: np.dtype(name) for kind, name in names.items()}
 
     def dtypes(self, *, device: Any = None, kind: Any = None) -> dict[str, np.dtype[Any]]:
-        """Return the dtypes of the namespace by their names.
-
-        Parameters
-        ----------
-        device : {"cpu", None}
-            The device.
-        kind : str or tuple of str, optional
-            One kind or several, such as "real floating"; by default all.
-
-        Raises
-        ------
-        ValueError
-            If a kind is unknown.
-        """
+        """Return the dtypes of the namespace by their names."""
         require_cpu(device)
         kinds = ("bool", "numeric") if kind is None else (kind,) if isinstance(kind, str) else kind
         for one in kinds:

@@ -30,8 +30,6 @@ from ..tensor.sparse_tensor import SparseTensor
 from .manipulation import broadcast_to, moveaxis, placed, ravel, reshape, take, tile
 from .stacking import concat
 
-__all__ = ["append", "compress", "delete", "extract", "insert", "resize", "trim_zeros"]
-
 
 def append(x: Any, values: Any, axis: int | None = None) -> SparseTensor:
     """Return the elements of two tensors, one after the other along an axis.

@@ -30,7 +30,8 @@ from ..tensor.out_argument import put_into, write_out
 from ..tensor.sparse_tensor import SparseTensor
 from .creation import eye
 from .diagonals import diagonal as numpy_diagonal
-from .manipulation import broadcast_arrays, expand_dims, matrix_transpose, moveaxis
+from .manipulation import broadcast_arrays, expand_dims, moveaxis
+from .manipulation import matrix_transpose as matrix_transpose
 from .reductions import max as largest
 from .reductions import min as smallest
 from .reductions import sum as total
@@ -39,11 +40,6 @@ from .ufuncs import apply, as_dtype
 
 if TYPE_CHECKING:
     from ..tensor.types import Array, Scalar
-
-__all__ = [
-    "cross", "diagonal", "dot", "inner", "matmul", "matrix_norm", "matrix_power", "matrix_transpose", "matvec",
-    "multi_dot", "norm", "outer", "tensordot", "trace", "vdot", "vecdot", "vecmat", "vector_norm",
-]  # fmt: skip
 
 
 def _given(x: Any) -> SparseTensor:

@@ -26,16 +26,10 @@ from ..operations.fill_change import change_fill
 from ..operations.indexing import coordinates, format_for_axes, getitem, take_along, without_long_arrays
 from ..operations.operands import storage_of
 from ..operations.reshaping import reshaped
-from ..operations.shapes import broadcast_shapes
+from ..operations.shapes import broadcast_shapes as broadcast_shapes
 from ..storage import Storage, checked_shape, coordinate_storage, is_far_longer
 from ..tensor.out_argument import put_into
 from ..tensor.sparse_tensor import SparseTensor
-
-__all__ = [
-    "atleast_1d", "atleast_2d", "atleast_3d", "broadcast_arrays", "broadcast_shapes", "broadcast_to", "expand_dims",
-    "flip", "fliplr", "flipud", "matrix_transpose", "moveaxis", "pad", "permute_dims", "ravel", "repeat", "reshape",
-    "roll", "rollaxis", "rot90", "squeeze", "swapaxes", "take", "take_along_axis", "tile", "transpose",
-]  # fmt: skip
 
 
 # -- axes -------------------------------------------------------------------------------------------------------------

@@ -31,8 +31,6 @@ from ..tensor.sparse_tensor import SparseTensor
 from .manipulation import broadcast_to
 from .reductions import Axes, Axis, finish_reduction, reduce_storage
 
-__all__ = ["masked_mean", "masked_variance", "nanstd", "nanvar"]
-
 
 def masked_mean(x: Any, mask: Any, axis: Axis, dtype: np.dtype[Any]) -> Storage:
     """Return the mean over some axes of the elements that a mask selects."""

@@ -42,8 +42,6 @@ from .reductions import (
     same_structure,
 )
 
-__all__ = ["mean", "nanmean", "std", "var"]
-
 
 def _computed(storage: Storage, dtype: DTypeLike | None) -> np.dtype[Any]:
     """Return the dtype in which a mean is computed."""

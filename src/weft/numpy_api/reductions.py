@@ -49,12 +49,6 @@ from ..tensor.operators import wrap_result
 from ..tensor.out_argument import write_out
 from ..tensor.sparse_tensor import SparseTensor
 
-__all__ = [
-    "Axes", "Axis", "all", "any", "count_nonzero", "count_stored", "finish_reduction",
-    "kept_first", "max", "min", "nanmax", "nanmin", "nanprod", "nansum", "operand", "prod", "reduce_storage",
-    "reduce_ufunc", "same_structure", "sum",
-]  # fmt: skip
-
 Axis = int | tuple[int, ...] | None
 
 
@@ -137,24 +131,7 @@ def _is_total_of_values(op: str, chain: tuple[str, ...], type: TensorType) -> bo
 
 
 def reduce_storage(op: str, chain: tuple[str, ...], storage: Storage, axes: Axes) -> Storage:
-    """Return a reduction over some axes of a tensor, after the unary operators of ``chain``.
-
-    Parameters
-    ----------
-    op : str
-        A row of the operator table that is a reduction.
-    chain : tuple of str
-        Unary operators, such as conversions, in the order in which they are applied.
-    storage : Storage
-        The tensor.
-    axes : Axes
-        The axes that are reduced, and those that stay.
-
-    Raises
-    ------
-    ShapeError
-        If an operator without identity has no elements to reduce.
-    """
+    """Return a reduction over some axes of a tensor, after the unary operators of ``chain``."""
     row = OPERATORS[op]
     dense = storage.format.is_dense
     # Padding of structured formats holds the fill value. If that is zero, padding does not change a sum.
@@ -289,13 +266,7 @@ def count_stored(storage: Storage, axes: Axes, format: Format) -> Storage:
 
 
 def number(count: int) -> np.ndarray[Any, Any]:
-    """Return a number of elements as an operand.
-
-    Raises
-    ------
-    IndexOverflowError
-        If the number exceeds 64-bit integers.
-    """
+    """Return a number of elements as an operand."""
     if count > INT64_MAX:
         raise IndexOverflowError(f"{count} elements are more than 64-bit integers count")
     return np.array(count, np.int64)
@@ -742,24 +713,7 @@ def reduce_ufunc(
     op: str, x: StorageHolder, axis: Axis = 0, dtype: DTypeLike | None = None, out: Any = None,
     keepdims: bool = False, initial: Any = None, where: Any = True,
 ) -> Any:  # fmt: skip
-    """Return ``ufunc.reduce`` of a tensor.
-
-    Parameters
-    ----------
-    op : str
-        The row of the ufunc in the operator table.
-    x : SparseTensor
-        The tensor.
-    axis : int or tuple of int, optional
-        The axes that are reduced, by default the first.
-    dtype, out, keepdims, initial, where
-        NumPy's arguments; see :func:`sum`.
-
-    Raises
-    ------
-    TypeError
-        If the ufunc is no reduction, or does not take ``dtype`` or ``initial`` here.
-    """
+    """Return ``ufunc.reduce`` of a tensor."""
     name, function = f"np.{OPERATORS[op].ufunc.__name__}.reduce", _BY_UFUNC.get(op)
     if function is None and op in REDUCTIONS.values():
         function = partial(_reduce_bits, op)

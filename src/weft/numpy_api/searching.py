@@ -30,8 +30,6 @@ from ..tensor.out_argument import put_into
 from ..tensor.sparse_tensor import SparseTensor
 from .manipulation import ravel
 
-__all__ = ["argmax", "argmin", "argwhere", "flatnonzero", "isin", "nonzero", "searchsorted", "where"]
-
 
 # -- extremes ------------------------------------------------------------------------------------------------------
 def argmax(

@@ -26,8 +26,6 @@ from .reductions import max, min
 from .searching import where
 from .unlisted_ufuncs import map
 
-__all__ = ["choose", "select"]
-
 
 def select(condlist: Sequence[Any], choicelist: Sequence[Any], default: Any = 0) -> SparseTensor | Any:
     """Return elements of the first choice whose condition holds.

@@ -23,11 +23,6 @@ from ..tensor.sparse_tensor import SparseTensor
 from .reductions import number
 from .statistics import stored_values
 
-__all__ = [
-    "intersect1d", "setdiff1d", "setxor1d", "union1d", "unique", "unique_all", "unique_counts", "unique_inverse",
-    "unique_values",
-]  # fmt: skip
-
 
 class UniqueAll(NamedTuple):
     """Result of :func:`unique_all`."""

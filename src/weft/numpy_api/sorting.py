@@ -32,11 +32,6 @@ from ..tensor.sparse_tensor import SparseTensor
 from .manipulation import ravel
 from .reductions import with_warning
 
-__all__ = [
-    "argpartition", "argsort", "lexsort", "median", "nanmedian", "nanpercentile", "nanquantile", "partition",
-    "percentile", "quantile", "sort",
-]  # fmt: skip
-
 Array = np.ndarray[Any, Any]
 
 

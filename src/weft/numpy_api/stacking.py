@@ -38,11 +38,6 @@ from .manipulation import atleast_1d, atleast_2d, atleast_3d, expand_dims, ravel
 if TYPE_CHECKING:
     from ..tensor.types import Casting
 
-__all__ = [
-    "array_split", "as_asked", "block", "column_stack", "concat", "concatenate", "dsplit", "dstack", "hsplit",
-    "hstack", "kron", "split", "stack", "unstack", "vsplit", "vstack",
-]  # fmt: skip
-
 
 @memory.guarded
 def concat(

@@ -28,8 +28,6 @@ from .reductions import any as any_of
 from .searching import argmax, argmin
 from .unlisted_ufuncs import map
 
-__all__ = ["average", "bincount", "digitize", "histogram", "nanargmax", "nanargmin", "ptp", "stored_values"]
-
 
 def _binary(op: str, a: Any, b: Any) -> Any:
     return elementwise(op, a, b, SparseTensor)

@@ -5,8 +5,6 @@ The first entries of a row are the operands: lists become coo tensors. The last 
 
 from __future__ import annotations
 
-__all__ = ["EXAMPLES", "with_example"]
-
 _ROWS: dict[str, tuple[str, ...]] = {
     "abs absolute": ("[0.0, -1.5, 2.0]", "array([0. , 1.5, 2. ])"),
     "acos arccos": ("[0.0, 0.5, -0.5]", "array([1.57079633, 1.04719755, 2.0943951 ])"),
@@ -104,13 +102,6 @@ EXAMPLES = {name: row for names, row in _ROWS.items() for name in names.split()}
 
 def with_example(name: str, text: str) -> str:
     """Return a docstring with the example of a function at its end.
-
-    Parameters
-    ----------
-    name : str
-        The name of the function.
-    text : str
-        The docstring, whose last line is not indented. A function without a row keeps it.
 
     Examples
     --------

@@ -21,28 +21,9 @@ from .reductions import reduce_ufunc
 from .ufuncs import ROWS, apply, converted_operands, divmod, outer
 from .unlisted_ufuncs import call_ufunc
 
-__all__ = ["array_ufunc"]
-
 
 def array_ufunc(ufunc: np.ufunc, method: str, inputs: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    """Return the result of ``SparseTensor.__array_ufunc__``, after all inputs were recognized as operands.
-
-    Parameters
-    ----------
-    ufunc : numpy.ufunc
-        The ufunc.
-    method : str
-        The method that was called, such as ``"__call__"`` or ``"reduce"``.
-    inputs : tuple
-        The operands.
-    kwargs : dict
-        The keyword arguments.
-
-    Raises
-    ------
-    TypeError
-        If tensors do not support the ufunc, the method or an argument.
-    """
+    """Return the result of ``SparseTensor.__array_ufunc__``, after all inputs were recognized as operands."""
     call = UfuncCall.parse(ufunc, method, inputs, kwargs)
     for handler in HANDLERS.get(method, ()):
         if (result := handler(call)) is not NotImplemented:
@@ -53,27 +34,13 @@ def array_ufunc(ufunc: np.ufunc, method: str, inputs: tuple[Any, ...], kwargs: d
 
 @record
 class UfuncCall:
-    """A call of a ufunc, or of one of its methods.
-
-    Parameters
-    ----------
-    ufunc : numpy.ufunc
-        The ufunc.
-    method : str
-        The method.
-    inputs : tuple
-        The operands.
-    options : dict
-        The keyword arguments but for ``out``.
-    outs : tuple or None
-        The array for each result, or None in its place; None if no array is given.
-    """
+    """A call of a ufunc, or of one of its methods."""
 
     ufunc: np.ufunc
     method: str
     inputs: tuple[Any, ...]
-    options: Mapping[str, Any]
-    outs: tuple[Any, ...] | None
+    options: Mapping[str, Any]  # the keyword arguments but for ``out``
+    outs: tuple[Any, ...] | None  # the array for each result, or None in its place; None if no array is given
 
     @classmethod
     def parse(cls, ufunc: np.ufunc, method: str, inputs: tuple[Any, ...], kwargs: Mapping[str, Any]) -> UfuncCall:

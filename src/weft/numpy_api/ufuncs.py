@@ -33,11 +33,6 @@ from ..tensor.out_argument import write_out
 from ..tensor.sparse_tensor import SparseTensor
 from .ufunc_examples import with_example
 
-__all__ = [
-    "FUNCTIONS", "ROWS", "apply", "as_dtype", "clip", "converted_operands", "divmod", "isneginf", "isposinf", "outer",
-    "round",
-]  # fmt: skip
-
 ROWS: dict[np.ufunc, str] = {
     row.ufunc: name for name, row in OPERATORS.items() if isinstance(row.ufunc, np.ufunc) and not row.absorbs
 }
@@ -47,33 +42,7 @@ ROWS: dict[np.ufunc, str] = {
 def apply(
     op: str, inputs: tuple[Any, ...], *, out: Any = None, dtype: DTypeLike | None = None, where: Any = True
 ) -> Any:
-    """Return the result of an operator on operands of any kind.
-
-    Parameters
-    ----------
-    op : str
-        The row of the operator table.
-    inputs : tuple
-        The operands, as many as the operator takes.
-    out : ndarray or SparseTensor, optional
-        The array into which the result is written. A tensor keeps its format and dtype.
-    dtype : dtype, optional
-        The dtype of the result, as in NumPy's ufuncs: operands are converted to the dtypes that give it.
-    where : array_like of bool
-        A mask of the elements of ``out`` that are written. Without ``out`` it must be True.
-
-    Returns
-    -------
-    SparseTensor, ndarray or NumPy scalar
-        The result, or ``out``.
-
-    Raises
-    ------
-    DTypeError
-        If weft does not know the type of an operand, or NumPy refuses the dtypes.
-    TypeError
-        If ``where`` is given without ``out``, or the number of operands is wrong.
-    """
+    """Return the result of an operator on operands of any kind."""
     if where is not True and out is None:
         raise TypeError(
             f"{op} of SparseTensors takes where= only with out=, whose elements stay where the mask is False"
@@ -100,28 +69,7 @@ def apply(
 
 
 def converted_operands(ufunc: Any, op: str, inputs: tuple[Any, ...], dtype: DTypeLike) -> tuple[Any, ...]:
-    """Return the operands in the dtypes for which the operator returns ``dtype``.
-
-    Parameters
-    ----------
-    ufunc : numpy.ufunc
-        The ufunc of the operator.
-    op : str
-        Name of the operator, for messages.
-    inputs : tuple
-        The operands.
-    dtype : dtype
-        The dtype of the result.
-
-    Returns
-    -------
-    tuple
-
-    Raises
-    ------
-    DTypeError
-        If NumPy refuses the dtypes.
-    """
+    """Return the operands in the dtypes for which the operator returns ``dtype``."""
     wanted = value_dtype(dtype)
     # NumPy promotes Python's numbers by their type alone.
     weak = [type(x) if type(x) in (int, float, complex) else _dtype_of(op, x) for x in inputs]
@@ -154,25 +102,7 @@ def as_dtype(x: Any, dtype: np.dtype[Any]) -> Any:
 
 
 def outer(op: str, left: Any, right: Any) -> Any:
-    """Return the results of an operator on every element of ``left`` with every element of ``right``.
-
-    Parameters
-    ----------
-    op : str
-        The row of the operator table.
-    left, right : array_like
-        The operands.
-
-    Returns
-    -------
-    SparseTensor, ndarray or NumPy scalar
-        A tensor with the axes of ``left``, then those of ``right``.
-
-    Raises
-    ------
-    DTypeError
-        If weft does not know the type of an operand.
-    """
+    """Return the results of an operator on every element of ``left`` with every element of ``right``."""
     first, second = as_operand(left), as_operand(right)
     if first is None or second is None:
         raise DTypeError(f"{op} takes tensors, arrays and numbers, not {type(left).__name__}, {type(right).__name__}")

@@ -31,8 +31,6 @@ from ..tensor.operators import elementwise
 from ..tensor.sparse_tensor import SparseTensor
 from .ufunc_examples import with_example
 
-__all__ = ["call_ufunc", "frexp", "map", "mapped", "modf"]
-
 
 def map(function: Callable[[np.ndarray[Any, Any]], Any], x: Any, /) -> SparseTensor:
     """Return the results of a function of single elements, called with the stored values and with the fill value.
@@ -97,27 +95,7 @@ def mapped(name: str) -> Callable[..., Any]:
 
 
 def call_ufunc(ufunc: Callable[..., Any], inputs: tuple[Any, ...], **options: Any) -> Any:
-    """Return the results of a function of single elements, such as those of ``scipy.special``, on operands of any kind.
-
-    Parameters
-    ----------
-    ufunc : ufunc or callable
-        A function from arrays of one length to an array of that length, or to a tuple of arrays.
-    inputs : tuple
-        The operands: tensors, arrays and numbers, which are broadcast.
-    **options
-        Keyword arguments of the function.
-
-    Returns
-    -------
-    SparseTensor or tuple of SparseTensor
-        An entry is stored if an operand stores it.
-
-    Raises
-    ------
-    DTypeError
-        If the results are no numbers.
-    """
+    """Return the results of a function of single elements, such as those of ``scipy.special``, on any operands."""
     tensors = [k for k, x in enumerate(inputs) if not is_scalar(x)]
     storages = {k: _unique(inputs[k]) for k in tensors}
     which, joined = _entries(list(storages.values()))
@@ -201,6 +179,5 @@ def frexp(x: Any, /) -> Any:
 
 _SYNONYMS = {"fix": "trunc"}  # of which newer versions of NumPy warn
 _MAPPED = "angle bitwise_count fabs fix i0 iscomplex isreal nan_to_num sinc spacing"
-__all__ += _MAPPED.split()
 for _name in _MAPPED.split():
     globals()[_name] = mapped(_name)

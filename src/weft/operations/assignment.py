@@ -30,8 +30,6 @@ from .index_keys import Key, parse_key
 from .indexing import coordinates
 from .operands import StorageHolder, as_operand, storage_of
 
-__all__ = ["PendingWrites", "setitem"]
-
 
 def setitem(
     storage: Storage, room: execution.InsertionTarget | None, key: Any, value: Any
@@ -39,31 +37,6 @@ def setitem(
     """Return the tensor with the elements of ``key`` replaced.
 
     If a key selects an element more than once, the last value counts.
-
-    Parameters
-    ----------
-    storage : Storage
-        The tensor.
-    room : InsertionTarget or None
-        The copy of the tensor that takes new entries, if an earlier assignment made one.
-    key : object
-        A key as NumPy takes it.
-    value : object
-        The value, which broadcasts to the selected elements.
-
-    Returns
-    -------
-    (Storage, InsertionTarget or None)
-        The tensor, and the copy of it that takes further entries.
-
-    Raises
-    ------
-    IndexError
-        If the key does not fit the shape.
-    ShapeError
-        If the value does not broadcast to the selected elements.
-    DensifyError
-        If more elements than ``weft.config.max_densify_bytes`` holds would be stored.
     """
     if not storage.format.is_dense and (mask := _sparse_mask(key, storage.shape)) is not None and np.ndim(value) == 0:
         number = _number(value, storage.dtype)

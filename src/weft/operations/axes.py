@@ -7,8 +7,6 @@ from typing import Any
 import numpy as np
 from numpy.lib import array_utils
 
-__all__ = ["normalize_axis_index", "normalize_axis_tuple"]
-
 
 def normalize_axis_index(axis: Any, ndim: int) -> int:
     """Return an axis counted from the front."""

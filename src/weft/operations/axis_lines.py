@@ -19,36 +19,20 @@ from .fill_change import require_dense
 from .indexing import coordinates
 from .reshaping import reshaped
 
-__all__ = ["Lines", "lines"]
-
 Array = np.ndarray[Any, Any]
 
 
 @record
 class Lines:
-    """Entries of a tensor, line by line.
+    """Entries of a tensor, line by line."""
 
-    Parameters
-    ----------
-    row, column : ndarray
-        The line of each entry, and its place in the line, in lexicographic order.
-    values : ndarray
-        The values of the entries.
-    fill : object
-        The value of implicit entries, a NumPy scalar.
-    count, length : int
-        The number of lines, and the number of elements in each.
-    shape : tuple of int
-        The shape in which the lines are arranged: the tensor's, without the axis.
-    """
-
-    row: Array
-    column: Array
-    values: Array
-    fill: Any
-    count: int
-    length: int
-    shape: tuple[int, ...]
+    row: Array  # the line of each entry, and its place in the line, in lexicographic order
+    column: Array  # the line of each entry, and its place in the line, in lexicographic order
+    values: Array  # the values of the entries
+    fill: Any  # the value of implicit entries, a NumPy scalar
+    count: int  # the number of lines, and the number of elements in each
+    length: int  # the number of lines, and the number of elements in each
+    shape: tuple[int, ...]  # the shape in which the lines are arranged: the tensor's, without the axis
 
     @property
     def edges(self) -> Array:
@@ -81,15 +65,7 @@ class Lines:
 
 
 def lines(storage: Storage, axis: int | None) -> Lines:
-    """Return the lines of a tensor along an axis.
-
-    Parameters
-    ----------
-    storage : Storage
-        The tensor.
-    axis : int or None
-        The axis; None makes one line of all elements.
-    """
+    """Return the lines of a tensor along an axis."""
     shape = storage.shape
     rest: tuple[int, ...] = ()
     if axis is None:

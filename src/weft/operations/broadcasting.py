@@ -16,28 +16,9 @@ from .fill_change import relabel_fill
 from .indexing import format_for_axes
 from .reshaping import nothing
 
-__all__ = ["broadcast"]
-
 
 def broadcast(storage: Storage, wanted: tuple[int, ...]) -> Storage:
-    """Return a tensor repeated to a shape; each stored entry is repeated, too.
-
-    Parameters
-    ----------
-    storage : Storage
-        The tensor.
-    wanted : tuple of int
-        The shape of the result.
-
-    Raises
-    ------
-    ResultTooLargeError
-        If the result does not fit in memory.
-    ShapeError
-        If an axis is too long for 64-bit integers.
-    ValueError
-        If the shapes do not fit together.
-    """
+    """Return a tensor repeated to a shape; each stored entry is repeated, too."""
     n, more = len(wanted), len(wanted) - len(storage.shape)
     fits = more >= 0 and all(a in (1, b) for a, b in zip(storage.shape, wanted[more:], strict=True))
     if not fits:

@@ -16,17 +16,9 @@ from ..index_notation.nodes import Access, Apply, Assignment, Reduce
 from ..storage import Storage, tensor_type
 from . import foreign_tensors
 
-__all__ = ["canonical", "count_explicit_fill", "drop_explicit_fill", "stored_only"]
-
 
 def canonical(storage: Storage) -> Storage:
-    """Return the tensor in the canonical variant of its format; the tensor itself if it has that format.
-
-    Parameters
-    ----------
-    storage : Storage
-        The tensor.
-    """
+    """Return the tensor in the canonical variant of its format; the tensor itself if it has that format."""
     found: Storage = foreign_tensors.convert(storage, storage.format.canonical())
     return found
 
@@ -35,24 +27,13 @@ def stored_only(storage: Storage) -> Storage:
     """Return the tensor in a format in which each position holds an entry.
 
     The stored values of the result can then be reduced and counted directly. A dense tensor is returned unchanged.
-
-    Parameters
-    ----------
-    storage : Storage
-        The tensor.
     """
     format = storage.format
     return storage if format.is_compact or format.is_dense else foreign_tensors.convert(storage, storage.plain_format)
 
 
 def count_explicit_fill(storage: Storage) -> int:
-    """Return the number of stored values that equal the fill value.
-
-    Parameters
-    ----------
-    storage : Storage
-        The tensor.
-    """
+    """Return the number of stored values that equal the fill value."""
     vals, fill = storage.vals, storage.type.fill
     operands = [Storage(vals.shape, tensor_type(name_of(vals.dtype), Format.dense(1)), (), vals)]
     if fill == fill:  # NaN does not equal itself, and needs another expression
@@ -105,11 +86,6 @@ def drop_explicit_fill(storage: Storage) -> Storage:
     """Return the canonical tensor without entries equal to the fill value.
 
     A dense tensor keeps all its entries.
-
-    Parameters
-    ----------
-    storage : Storage
-        The tensor.
     """
     storage = canonical(storage)
     if storage.format.is_dense or _each_block_is_needed(storage) or not count_explicit_fill(storage):

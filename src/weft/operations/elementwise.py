@@ -32,11 +32,6 @@ from .canonical import drop_explicit_fill
 from .operands import describe, scalar_storage
 from .shapes import broadcast_shapes
 
-__all__ = [
-    "ElementwisePlan", "appends_alone", "apply_scalar", "apply_unary", "depends_on_values", "flat_map", "plan_binary",
-    "vector", "with_axes", "without_axis",
-]  # fmt: skip
-
 Run = Callable[[tuple[Storage, ...]], Storage]
 _FLAT = Format.dense(1)
 SPREADS = "left"
@@ -93,18 +88,6 @@ def plan_binary(op: str, left: Storage, right: Storage) -> tuple[ElementwisePlan
     """Return the plan of ``left op right``, and the operands with which to run it.
 
     The operands may have lost axes of size 1.
-
-    Parameters
-    ----------
-    op : str
-        The name of an operator.
-    left, right : Storage
-        The operands.
-
-    Raises
-    ------
-    ShapeError
-        If the shapes do not broadcast.
     """
     try:
         shape = broadcast_shapes(left.shape, right.shape)
@@ -134,13 +117,6 @@ def depends_on_values(op: str, left: Storage, right: Storage) -> bool:
     """Return whether the format of ``left op right`` depends on the values of a dense operand.
 
     The other operand is sparse then.
-
-    Parameters
-    ----------
-    op : str
-        The name of an operator.
-    left, right : Storage
-        The operands.
     """
     if left.format.is_dense == right.format.is_dense or not operator(op).near_annihilators:
         return False
@@ -198,13 +174,6 @@ def with_axes(storage: Storage, axes: tuple[int, ...]) -> Storage:
     """Return the same arrays with axes of size 1 inserted, at the places ``axes`` of the result.
 
     A tensor of a structured format is first converted to its plain format.
-
-    Parameters
-    ----------
-    storage : Storage
-        The tensor.
-    axes : tuple of int
-        The axes of the result that are new.
     """
     if not axes:
         return storage
@@ -231,13 +200,6 @@ def without_axis(storage: Storage, axis: int) -> Storage | None:
 
     A level can be dropped if it stores nothing. The root can be dropped if it has one position. A level above a
     branchless one takes the coordinates of that one in place of its own.
-
-    Parameters
-    ----------
-    storage : Storage
-        The tensor.
-    axis : int
-        The axis.
     """
     format = storage.format
     if format.is_structured:
@@ -291,17 +253,6 @@ def apply_scalar(op: str, storage: Storage, scalar: Any, scalar_first: bool) -> 
 
     The result has the same structure, other values and another fill value. The result of a question, such as a
     comparison, has no entries equal to its fill value.
-
-    Parameters
-    ----------
-    op : str
-        The name of an operator.
-    storage : Storage
-        The tensor.
-    scalar : object
-        The scalar.
-    scalar_first : bool
-        True if the scalar is the left operand.
     """
     key = (op, storage.type.number, type(scalar), scalar_first)
     warm: ScalarPlan | None = plans.find(key)
@@ -452,13 +403,7 @@ def _keeps_structure(storage: Storage, linear: bool) -> bool:
 
 
 def _scalar(op: str, value: Any, beside: np.dtype[Any], first: bool) -> Storage:
-    """Return a scalar as storage, in the dtype in which the operator takes the scalar beside ``beside``.
-
-    Raises
-    ------
-    OverflowError
-        If the dtype does not hold a Python integer and the operator is no comparison.
-    """
+    """Return a scalar as storage, in the dtype in which the operator takes the scalar beside ``beside``."""
     if type(value) in (int, float, complex):
         weak: tuple[Any, Any] = (type(value), beside) if first else (beside, type(value))
         wanted = loop_dtypes(op, weak)[0 if first else 1]
@@ -473,15 +418,7 @@ def _scalar(op: str, value: Any, beside: np.dtype[Any], first: bool) -> Storage:
 
 
 def apply_unary(op: str, storage: Storage) -> Storage:
-    """Return ``op storage``: the same structure, other values, another fill value.
-
-    Parameters
-    ----------
-    op : str
-        The name of an operator.
-    storage : Storage
-        The tensor.
-    """
+    """Return ``op storage``: the same structure, other values, another fill value."""
     warm = plans.find((op, storage.type.number))
     if warm is not None:
         plan, vector_type, type = warm
@@ -515,26 +452,12 @@ def _map(
 
 
 def vector(vals: np.ndarray[Any, Any]) -> Storage:
-    """Return values as the storage of a dense vector.
-
-    Parameters
-    ----------
-    vals : ndarray
-        The values.
-    """
+    """Return values as the storage of a dense vector."""
     return Storage(vals.shape, tensor_type(name_of(vals.dtype), _FLAT), (), vals)
 
 
 def flat_map(value: Expr, storages: tuple[Storage, ...]) -> np.ndarray[Any, Any]:
-    """Return an expression over vectors ``(i)`` and scalars ``()``, computed for each ``i``.
-
-    Parameters
-    ----------
-    value : Expr
-        The expression, whose accesses are in the order of ``storages``.
-    storages : tuple of Storage
-        Dense vectors of one length, and scalars.
-    """
+    """Return an expression over vectors ``(i)`` and scalars ``()``, computed for each ``i``."""
     return _flat_plan(value, tuple([s.type for s in storages])).run(storages).vals  # type: ignore[no-any-return]
 
 

@@ -22,8 +22,6 @@ from .elementwise import appends_alone
 from .fill_change import relabel_fill, same_number
 from .indexing import coordinates, getitem
 
-__all__ = ["assign_mask", "listed", "numbered", "overwrite", "put", "without"]
-
 
 def without(storage: Storage, mask: Storage) -> Storage:
     """Return a tensor without its entries where a mask is true; all others stay, those equal to the fill value, too."""

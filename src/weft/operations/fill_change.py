@@ -16,18 +16,11 @@ from ..storage import Storage, fill_of, tensor_type
 from . import foreign_tensors
 from .operands import StorageHolder, is_scalar, storage_of
 
-__all__ = ["as_array", "change_fill", "other_fill", "relabel_fill", "require_dense", "same_fill", "same_number"]
-
 
 def same_fill(a: Any, b: Any) -> bool:
     """Return whether two fill values are equal bit by bit, as in pydata/sparse.
 
     NaN equals NaN, and -0.0 differs from 0.0.
-
-    Parameters
-    ----------
-    a, b : object
-        The fill values.
     """
     return bool(np.asarray(a).tobytes() == np.asarray(b).tobytes()) or bool(a != a and b != b)
 
@@ -36,45 +29,19 @@ def same_number(a: Any, b: Any) -> bool:
     """Return whether two fill values are equal, apart from the sign of a zero.
 
     The fill value of ``-A`` is -0.0, which may serve as 0.
-
-    Parameters
-    ----------
-    a, b : object
-        The fill values.
     """
     return bool(a == b) or same_fill(a, b)
 
 
 def relabel_fill(storage: Storage, fill: Any) -> Storage:
-    """Return the same arrays with another fill value, which changes the value of all implicit entries.
-
-    Parameters
-    ----------
-    storage : Storage
-        The tensor.
-    fill : object
-        The new fill value.
-    """
+    """Return the same arrays with another fill value, which changes the value of all implicit entries."""
     old = storage.type
     found = tensor_type(old.dtype, old.format, old.index_dtypes, fill_of(storage.dtype, fill))
     return Storage(storage.shape, found, storage.arrays, storage.vals)
 
 
 def other_fill(storage: Storage, fill: Any) -> Storage:
-    """Return the same entries with another fill value, which elements between the entries get, too.
-
-    Parameters
-    ----------
-    storage : Storage
-        The tensor.
-    fill : object
-        The new fill value.
-
-    Raises
-    ------
-    DTypeError
-        If the dtype of the tensor does not hold the value.
-    """
+    """Return the same entries with another fill value, which elements between the entries get, too."""
     if not is_scalar(fill):
         raise DTypeError(f"a fill value is a number, not {fill!r} of type {type(fill).__name__}")
     try:
@@ -98,18 +65,6 @@ def change_fill(storage: Storage, fill: Any) -> Storage:
 
     All implicit entries are stored, and entries equal to the new fill value become implicit. Zeros of either sign count
     as one value, so that ``vstack([A, -A])`` stores only the entries of both.
-
-    Parameters
-    ----------
-    storage : Storage
-        The tensor.
-    fill : object
-        The new fill value.
-
-    Raises
-    ------
-    DensifyError
-        If there are more elements than ``weft.config.max_densify_bytes`` holds.
     """
     own, wanted = storage.dtype.type(storage.type.fill), storage.dtype.type(fill)
     if storage.format.is_dense or same_number(own, wanted):
@@ -120,22 +75,7 @@ def change_fill(storage: Storage, fill: Any) -> Storage:
 
 
 def require_dense(shape: tuple[int, ...], dtype: np.dtype[Any], what: str) -> None:
-    """Raise an error if a tensor is too large to have all its elements stored without the user's consent.
-
-    Parameters
-    ----------
-    shape : tuple of int
-        The shape.
-    dtype : dtype
-        The dtype of the elements.
-    what : str
-        The elements, for the message.
-
-    Raises
-    ------
-    DensifyError
-        If the elements take more than ``weft.config.max_densify_bytes``.
-    """
+    """Raise an error if a tensor is too large to have all its elements stored without the user's consent."""
     needed = math.prod(shape) * dtype.itemsize
     if needed > config.max_densify_bytes:
         raise DensifyError(
@@ -145,18 +85,7 @@ def require_dense(shape: tuple[int, ...], dtype: np.dtype[Any], what: str) -> No
 
 
 def as_array(x: Any) -> Any:
-    """Return an argument for a function of NumPy, with ndarrays in place of tensors, also of those in lists.
-
-    Parameters
-    ----------
-    x : object
-        The argument.
-
-    Raises
-    ------
-    DensifyError
-        If a tensor has more than ``weft.config.max_densify_bytes`` with all its elements stored.
-    """
+    """Return an argument for a function of NumPy, with ndarrays in place of tensors, also of those in lists."""
     if isinstance(x, (list, tuple)):
         found = [as_array(each) for each in x]
         return found if isinstance(x, list) else tuple(found)

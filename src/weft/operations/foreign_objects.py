@@ -16,8 +16,6 @@ from ..storage import Storage, fill_of, tensor_type
 from . import foreign_tensors
 from .operands import StorageHolder
 
-__all__ = ["holds_tensors", "sparse_columns", "why_no_array"]
-
 
 def sparse_columns(obj: Any) -> Storage | None:
     """Return the columns of a DataFrame as csc, a single one as coo; None unless all are sparse and alike."""
@@ -43,13 +41,7 @@ def sparse_columns(obj: Any) -> Storage | None:
 
 
 def why_no_array(obj: Any) -> str | None:
-    """Return the words of an error that say what an object is and what to call; None if NumPy may make an array of it.
-
-    Parameters
-    ----------
-    obj : object
-        An object that is neither an ndarray nor a tensor.
-    """
+    """Return the words of an error for an object that NumPy must not make an array of: what it is and what to call."""
     kind = type(obj).__name__
     if hasattr(obj, "adjacency") and hasattr(obj, "number_of_edges"):
         return f"{kind} is a graph; weft.from_networkx(x) gives its matrix"
@@ -67,13 +59,7 @@ def why_no_array(obj: Any) -> str | None:
 
 
 def holds_tensors(obj: Any) -> bool:
-    """Return whether a list, or a list in it, holds tensors or sparse arrays of other packages.
-
-    Parameters
-    ----------
-    obj : list or tuple
-        The list.
-    """
+    """Return whether a list, or a list in it, holds tensors or sparse arrays of other packages."""
     first = obj
     while isinstance(first, list | tuple) and first:
         first = first[0]

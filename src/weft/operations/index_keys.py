@@ -11,8 +11,6 @@ from ..records import record
 from . import foreign_tensors
 from .operands import StorageHolder, storage_of
 
-__all__ = ["Arrays", "Key", "Span", "crossed", "one_vector", "parse_key"]
-
 
 @record
 class Span:
@@ -24,13 +22,7 @@ class Span:
     count: int
 
     def is_whole(self, shape: tuple[int, ...]) -> bool:
-        """Return whether the span is all of its axis, in order.
-
-        Parameters
-        ----------
-        shape : tuple of int
-            The shape of the tensor.
-        """
+        """Return whether the span is all of its axis, in order."""
         return self.start == 0 and self.step == 1 and self.count == shape[self.axis]
 
 
@@ -39,44 +31,23 @@ class Arrays:
     """Arrays of integers for some axes, broadcast to one ``shape``; all of them give one group of axes of the result.
 
     A boolean without axes broadcasts with the arrays: True like an array of one index, and False like an array of none.
-
-    Parameters
-    ----------
-    axes : tuple of int
-        The axes that the arrays index; none if there are only booleans.
-    indices : tuple of ndarray
-        One array for each axis, of ``shape``, without negative indices.
-    shape : tuple of int
-        The shape to which the arrays broadcast.
-    first : bool
-        True if the axes of the arrays come first in the result, as they do if a slice separates the arrays.
     """
 
-    axes: tuple[int, ...]
-    indices: tuple[np.ndarray[Any, Any], ...]
-    shape: tuple[int, ...]
-    first: bool
+    axes: tuple[int, ...]  # the axes that the arrays index; none if there are only booleans
+    indices: tuple[np.ndarray[Any, Any], ...]  # One array for each axis, of ``shape``, without negative indices
+    shape: tuple[int, ...]  # the shape to which the arrays broadcast
+    first: bool  # True if the axes of the arrays come first in the result, as they do if a slice separates the arrays
 
 
 @record
 class Key:
-    """Parsed key.
+    """Parsed key."""
 
-    Parameters
-    ----------
-    spans : tuple of Span
-        One span for each axis that no array indexes. The axis of an integer is in ``dropped``, too.
-    dropped : tuple of int
-        Axes of one coordinate that the result does not have.
-    arrays : Arrays or None
-        The part of the key that consists of arrays.
-    places : tuple
-        The axes of the result in order: an axis of the tensor, None for a new one, -1 for those of the arrays.
-    """
-
+    # One span for each axis that no array indexes. The axis of an integer is in ``dropped``, too.
     spans: tuple[Span, ...]
-    dropped: tuple[int, ...]
-    arrays: Arrays | None
+    dropped: tuple[int, ...]  # Axes of one coordinate that the result does not have
+    arrays: Arrays | None  # the part of the key that consists of arrays
+    # The axes of the result in order: an axis of the tensor, None for a new one, -1 for those of the arrays.
     places: tuple[int | None, ...]
 
 
@@ -104,13 +75,6 @@ def one_vector(key: Any, shape: tuple[int, ...]) -> tuple[int, np.ndarray[Any, A
     """Return the axis and the coordinates of a key that is one vector, or a whole axis and then one vector.
 
     The result is None for any other key. Most keys with arrays have this form, which is quickly recognized.
-
-    Parameters
-    ----------
-    key : object
-        The key.
-    shape : tuple of int
-        The shape of the tensor.
     """
     # A vector alone is for the first axis, and a vector after ``:`` is for the second.
     axis, item = 0, key
@@ -140,15 +104,7 @@ def one_vector(key: Any, shape: tuple[int, ...]) -> tuple[int, np.ndarray[Any, A
 
 
 def crossed(key: Any, shape: tuple[int, ...]) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]] | None:
-    """Return the rows and columns of a key for a matrix that ``np.ix_`` made; None for any other key.
-
-    Parameters
-    ----------
-    key : object
-        The key.
-    shape : tuple of int
-        The shape of the tensor.
-    """
+    """Return the rows and columns of a key for a matrix that ``np.ix_`` made; None for any other key."""
     if type(key) is not tuple or len(key) != 2 or len(shape) != 2:
         return None
     rows, columns = key
@@ -160,20 +116,7 @@ def crossed(key: Any, shape: tuple[int, ...]) -> tuple[np.ndarray[Any, Any], np.
 
 
 def parse_key(key: Any, shape: tuple[int, ...]) -> Key:
-    """Return the parsed key for a tensor of a shape.
-
-    Parameters
-    ----------
-    key : object
-        The key.
-    shape : tuple of int
-        The shape of the tensor.
-
-    Raises
-    ------
-    IndexError
-        If the key does not fit the shape, as in NumPy.
-    """
+    """Return the parsed key for a tensor of a shape."""
     # From here on each axis has one item: a slice, an integer or an array.
     items = _every_axis(_expanded(key, shape), shape)
     several = any(isinstance(item, (np.ndarray, bool)) for item in items)

@@ -34,24 +34,9 @@ from .elementwise import with_axes, without_axis
 from .index_keys import Arrays, Key, Span, crossed, leading_span, one_vector, parse_key
 from .reshaping import merged_axes, reshaped
 
-__all__ = ["coordinates", "format_for_axes", "getitem", "position", "take_along", "without_long_arrays"]
-
 
 def getitem(storage: Storage, key: Any) -> Storage:
-    """Return the elements that a key selects, as in NumPy; a tensor without axes if the key names one element.
-
-    Parameters
-    ----------
-    storage : Storage
-        The tensor.
-    key : object
-        The key, as NumPy takes it.
-
-    Raises
-    ------
-    IndexError
-        If the key does not fit the shape.
-    """
+    """Return the elements that a key selects, as in NumPy; a tensor without axes if the key names one element."""
     # Simple keys, which are frequent, do without the general parser.
     leading = leading_span(key, storage.shape)
     if leading is not None and (piece := _piece(storage, *leading)) is not None:
@@ -117,15 +102,7 @@ def _one_stepped(key: Key, storage: Storage) -> Span | None:
 
 
 def position(storage: Storage, place: tuple[int, ...]) -> int | None:
-    """Return the position of an element's value; negative if it is not stored, None if that takes a kernel.
-
-    Parameters
-    ----------
-    storage : Storage
-        The tensor.
-    place : tuple of int
-        The coordinates of the element, none negative.
-    """
+    """Return the position of an element's value; negative if it is not stored, None if that takes a kernel."""
     format = storage.format
     if format.is_structured:
         return None
@@ -209,15 +186,7 @@ def _seen(storage: Storage, parts: Sequence[Part]) -> Storage:
 
 @lru_cache(maxsize=1024)
 def format_for_axes(format: Format, order: int) -> Format:
-    """Return the format for a tensor with ``order`` axes that is made from a tensor in ``format``.
-
-    Parameters
-    ----------
-    format : Format
-        The format of the other tensor.
-    order : int
-        The number of axes.
-    """
+    """Return the format for a tensor with ``order`` axes that is made from a tensor in ``format``."""
     if format.is_dense:
         return Format.dense(order)
     if order == format.order:
@@ -228,17 +197,7 @@ def format_for_axes(format: Format, order: int) -> Format:
 
 
 def without_long_arrays(format: Format, shape: tuple[int, ...], entries: int) -> Format:
-    """Return the format, or compressed levels if outer dense levels would be far longer than the entries.
-
-    Parameters
-    ----------
-    format : Format
-        The format.
-    shape : tuple of int
-        The shape of the tensor.
-    entries : int
-        The number of stored entries.
-    """
+    """Return the format, or compressed levels if outer dense levels would be far longer than the entries."""
     if format.is_structured or format.is_dense:
         return format
     # The outermost levels with every coordinate have as many positions as all their axes together have elements.
@@ -258,13 +217,7 @@ def has_long_array(format: Format) -> bool:
 
 @lru_cache(maxsize=64)
 def coordinates(order: int) -> Format:
-    """Return the format ``coo``.
-
-    Parameters
-    ----------
-    order : int
-        The number of axes.
-    """
+    """Return the format ``coo``."""
     return parse_format("coo", order)
 
 
@@ -382,21 +335,11 @@ def _with_arrays(storage: Storage, key: Key, arrays: Arrays) -> Storage:
 
 @record
 class ResultLayout:
-    """The axes of a result whose elements are selected, but with one axis for all arrays of the key.
+    """The axes of a result whose elements are selected, but with one axis for all arrays of the key."""
 
-    Parameters
-    ----------
-    order : tuple of int
-        The axes in the order of the key, new ones left out.
-    shape : tuple of int
-        The shape after the axes of the arrays, and the new axes, are in their places.
-    format : Format
-        The format of the result.
-    """
-
-    order: tuple[int, ...]
-    shape: tuple[int, ...]
-    format: Format
+    order: tuple[int, ...]  # the axes in the order of the key, new ones left out
+    shape: tuple[int, ...]  # the shape after the axes of the arrays, and the new axes, are in their places
+    format: Format  # the format of the result
 
     @classmethod
     def of(cls, key: Key, arrays: Arrays, at: int, like: Format) -> ResultLayout:
@@ -460,17 +403,6 @@ def take_along(
     """Return a view or a tensor of the coordinates ``index`` of one axis, and of parts of the others.
 
     The order of axes is kept.
-
-    Parameters
-    ----------
-    storage : Storage
-        The tensor.
-    axis : int
-        The axis.
-    index : ndarray
-        Coordinates of the axis, none negative.
-    spans : mapping, optional
-        For other axes ``(start, step, count)``; all of the axis by default.
     """
     size = storage.shape[axis]
     format = storage.format

@@ -26,25 +26,11 @@ from .elementwise import ElementwisePlan
 from .fill_change import change_fill, relabel_fill, same_fill
 from .indexing import coordinates, format_for_axes
 
-__all__ = ["joined"]
-
 
 def joined(storages: Sequence[Storage], axis: int) -> Storage:
     """Return tensors concatenated along one of their axes.
 
     The result has the format and the fill value of the first tensor that is not dense.
-
-    Parameters
-    ----------
-    storages : sequence of Storage
-        The tensors.
-    axis : int
-        The axis.
-
-    Raises
-    ------
-    ShapeError
-        If the tensors differ in the size of another axis, or if the result's axis is too long for 64-bit integers.
     """
     # Errors have NumPy's words.
     first = storages[0]

@@ -18,11 +18,6 @@ from . import foreign_tensors
 if TYPE_CHECKING:
     from .assignment import PendingWrites
 
-__all__ = [
-    "Operand", "StorageHolder", "as_operand", "describe", "is_scalar", "replace_storage", "scalar_storage",
-    "storage_of",
-]  # fmt: skip
-
 
 class StorageHolder:
     """Object with a storage: the base of ``SparseTensor``, for the modules on which that class is built.
@@ -119,31 +114,14 @@ class Operand(NamedTuple):
 
 
 def is_scalar(obj: Any) -> bool:
-    """Return whether ``obj`` is a Python or NumPy number or a 0-d array.
-
-    Parameters
-    ----------
-    obj : object
-        Any object.
-    """
+    """Return whether ``obj`` is a Python or NumPy number or a 0-d array."""
     if isinstance(obj, np.ndarray):
         return obj.ndim == 0
     return not isinstance(obj, StorageHolder) and isinstance(obj, (numbers.Number, np.generic))
 
 
 def as_operand(obj: Any) -> Operand | None:
-    """Return storage over the data of ``obj``, shared if possible; None if weft does not know the type.
-
-    Parameters
-    ----------
-    obj : object
-        Any object.
-
-    Raises
-    ------
-    DTypeError
-        If ``obj`` is an array whose dtype weft does not compute with, or a masked array.
-    """
+    """Return storage over the data of ``obj``, shared if possible; None if weft does not know the type."""
     if isinstance(obj, StorageHolder):
         return Operand(obj._storage, False)
     if isinstance(obj, np.ndarray):
@@ -160,18 +138,6 @@ def scalar_storage(value: Any, beside: np.dtype[Any]) -> Storage:
     """Return a scalar as 0-d storage.
 
     A Python number takes its dtype from that of the other operand, as in NumPy.
-
-    Parameters
-    ----------
-    value : object
-        The scalar.
-    beside : dtype
-        The dtype of the other operand.
-
-    Raises
-    ------
-    DTypeError
-        If weft does not compute with scalars of this type.
     """
     if isinstance(value, (np.generic, np.ndarray)):
         return Storage.dense(np.asarray(value, value_dtype(value.dtype)))
@@ -181,29 +147,12 @@ def scalar_storage(value: Any, beside: np.dtype[Any]) -> Storage:
 
 
 def describe(storage: Storage) -> str:
-    """Return shape, format and dtype of a tensor as text for messages.
-
-    Parameters
-    ----------
-    storage : Storage
-        The tensor.
-    """
+    """Return shape, format and dtype of a tensor as text for messages."""
     return f"{storage.shape} {storage.format} {storage.type.dtype}"
 
 
 def storage_of(x: Any) -> Storage:
-    """Return the storage of any object that weft takes.
-
-    Parameters
-    ----------
-    x : object
-        A tensor, an array, a sequence or a number.
-
-    Raises
-    ------
-    DTypeError
-        If weft does not take the object.
-    """
+    """Return the storage of any object that weft takes."""
     if isinstance(x, StorageHolder):
         return x._storage
     operand = as_operand(x)
@@ -213,13 +162,5 @@ def storage_of(x: Any) -> Storage:
 
 
 def replace_storage(tensor: StorageHolder, storage: Storage) -> None:
-    """Replace the storage of a tensor; its pending assignments are dropped.
-
-    Parameters
-    ----------
-    tensor : StorageHolder
-        The tensor.
-    storage : Storage
-        The new storage.
-    """
+    """Replace the storage of a tensor; its pending assignments are dropped."""
     tensor._become(storage)

@@ -10,27 +10,11 @@ import numpy as np
 from ..storage import Storage
 from .indexing import position
 
-__all__ = ["element_at", "inside", "place_of"]
-
 
 def element_at(storage: Storage, place: tuple[int, ...], written: Mapping[tuple[int, ...], Any]) -> Any:
     """Return the element at a place; None if the format has no direct lookup of its position.
 
     The result is None, too, if the place has another number of coordinates than the tensor has axes.
-
-    Parameters
-    ----------
-    storage : Storage
-        The tensor.
-    place : tuple of int
-        The coordinates of the element, which may be negative.
-    written : mapping
-        Pending single elements by their coordinates.
-
-    Raises
-    ------
-    IndexError
-        If a coordinate is out of bounds.
     """
     if len(place) != len(storage.shape):
         return None
@@ -44,13 +28,7 @@ def element_at(storage: Storage, place: tuple[int, ...], written: Mapping[tuple[
 
 
 def place_of(key: Any) -> tuple[int, ...] | None:
-    """Return the integers of a key that has only integers; None for any other key.
-
-    Parameters
-    ----------
-    key : object
-        The key.
-    """
+    """Return the integers of a key that has only integers; None for any other key."""
     if type(key) is not tuple or not key:
         return None
     if len(key) == 2 and type(key[0]) is int and type(key[1]) is int:
@@ -62,20 +40,7 @@ def place_of(key: Any) -> tuple[int, ...] | None:
 
 
 def inside(place: tuple[int, ...], shape: tuple[int, ...]) -> tuple[int, ...]:
-    """Return coordinates counted from the start of each axis.
-
-    Parameters
-    ----------
-    place : tuple of int
-        The coordinates, which may be negative.
-    shape : tuple of int
-        The shape of the tensor.
-
-    Raises
-    ------
-    IndexError
-        If a coordinate is out of bounds.
-    """
+    """Return coordinates counted from the start of each axis."""
     for k, size in zip(place, shape, strict=True):
         if not 0 <= k < size:
             break

@@ -11,24 +11,9 @@ from .elementwise import ElementwisePlan, without_axis
 from .operands import describe
 from .shapes import broadcast_shapes
 
-__all__ = ["plan_matmul"]
-
 
 def plan_matmul(left: Storage, right: Storage, dense: bool) -> tuple[ElementwisePlan, tuple[Storage, Storage]]:
-    """Return the plan of ``left @ right``, and the operands with which to run it.
-
-    Parameters
-    ----------
-    left, right : Storage
-        The operands.
-    dense : bool
-        If true, the result is dense in any case.
-
-    Raises
-    ------
-    ShapeError
-        If there is no such product.
-    """
+    """Return the plan of ``left @ right``, and the operands with which to run it."""
     a, b = left.shape, right.shape
     if not a or not b:
         raise ShapeError(f"matmul: an operand has no axes: {describe(left)} @ {describe(right)}; use * for scalars")

@@ -22,22 +22,13 @@ from ..records import record
 from ..remapping import Remapping
 from ..storage import Storage, tensor_type
 
-__all__ = ["linear", "merged_axes", "nothing", "reshaped"]
-
-
 Groups = tuple[tuple[int, ...], ...]
 """Groups of axes; the axes of a group are numbered as one axis."""
 
 
 @lru_cache(maxsize=256)
 def linear(groups: Groups) -> Format:
-    """Return the format that stores groups of axes, each as one axis in a compressed level.
-
-    Parameters
-    ----------
-    groups : tuple of tuple of int
-        The axes of each group.
-    """
+    """Return the format that stores groups of axes, each as one axis in a compressed level."""
     order = sum(map(len, groups))
     stored = []
     for first, *others in groups:
@@ -51,20 +42,7 @@ def linear(groups: Groups) -> Format:
 
 
 def merged_axes(storage: Storage, axes: Sequence[int]) -> Storage:
-    """Return the tensor with some axes as one, which comes first, in compressed levels.
-
-    Parameters
-    ----------
-    storage : Storage
-        The tensor.
-    axes : sequence of int
-        The axes to merge.
-
-    Raises
-    ------
-    IndexOverflowError
-        If the merged axis has more elements than 64-bit integers can number.
-    """
+    """Return the tensor with some axes as one, which comes first, in compressed levels."""
     size = math.prod(storage.shape[axis] for axis in axes)
     _require(size, storage.shape)
     rest = [axis for axis in range(len(storage.shape)) if axis not in axes]
@@ -76,22 +54,7 @@ def merged_axes(storage: Storage, axes: Sequence[int]) -> Storage:
 
 
 def reshaped(storage: Storage, shape: tuple[int, ...], format: Format) -> Storage:
-    """Return the elements in their order, last axis fastest, as a tensor of another shape.
-
-    Parameters
-    ----------
-    storage : Storage
-        The tensor.
-    shape : tuple of int
-        The shape of the result, with as many elements.
-    format : Format
-        The format of the result.
-
-    Raises
-    ------
-    IndexOverflowError
-        If there are more elements than 64-bit integers can number.
-    """
+    """Return the elements in their order, last axis fastest, as a tensor of another shape."""
     if storage.shape == shape:
         return execution.convert(storage, format)
     old = storage.type
@@ -166,23 +129,13 @@ def _above(storage: Storage, shape: tuple[int, ...], format: Format) -> Storage 
 
 @record
 class _Cut:
-    """Two formats, cut above their last levels, which are the same.
+    """Two formats, cut above their last levels, which are the same."""
 
-    Parameters
-    ----------
-    source, target : Format
-        The two formats. Upper levels that all have every coordinate are replaced by compressed ones.
-    upper, goal : Format
-        The upper levels of the source, and of the target.
-    split : int
-        The number of arrays of the source's upper levels.
-    """
-
-    source: Format
-    target: Format
-    upper: Format
-    goal: Format
-    split: int
+    source: Format  # the two formats. Upper levels that all have every coordinate are replaced by compressed ones.
+    target: Format  # the two formats. Upper levels that all have every coordinate are replaced by compressed ones.
+    upper: Format  # the upper levels of the source, and of the target
+    goal: Format  # the upper levels of the source, and of the target
+    split: int  # the number of arrays of the source's upper levels
 
 
 @lru_cache(maxsize=256)
@@ -211,15 +164,7 @@ def _stored(levels: Sequence[LevelFormat]) -> tuple[LevelFormat, ...]:
 
 
 def nothing(shape: tuple[int, ...], like: TensorType) -> Storage:
-    """Return a tensor without entries.
-
-    Parameters
-    ----------
-    shape : tuple of int
-        The shape.
-    like : TensorType
-        A type with the dtype and the fill value of the result.
-    """
+    """Return a tensor without entries."""
     n = len(shape)
     type = TensorType.of(like.dtype, Format(Remapping.identity(n), [Compressed()] * n), fill=like.fill)
     arrays = [np.zeros(length, np.int32) for k in range(n) for length in (2 if k == 0 else 1, 0)]

@@ -13,20 +13,11 @@ from .broadcasting import broadcast
 from .elementwise import SPREADS, apply_scalar, only_element, plan_binary
 from .fill_change import relabel_fill
 
-__all__ = ["chosen", "merged", "require_booleans", "where"]
-
 
 def where(given: Sequence[Storage], dtype: np.dtype[Any]) -> Storage:
     """Return the elements of ``yes`` where a condition holds, else those of ``no``.
 
     An entry is stored wherever one of the three tensors has an entry.
-
-    Parameters
-    ----------
-    given : sequence of Storage
-        The condition, ``yes`` and ``no``, which broadcast.
-    dtype : dtype
-        The dtype of the result.
     """
     whole = [s for s in given if s.shape]  # a number has no entries that other tensors lack
     if not whole or all(s.format.is_dense for s in given):
@@ -73,49 +64,18 @@ def _agree(a: Storage, b: Storage) -> bool:
 
 
 def require_booleans(mask: Storage) -> None:
-    """Raise an error for a mask of another dtype than bool.
-
-    Parameters
-    ----------
-    mask : Storage
-        The mask.
-
-    Raises
-    ------
-    TypeError
-        If the dtype of the mask is not bool.
-    """
+    """Raise an error for a mask of another dtype than bool."""
     if mask.type.dtype != "bool":
         raise TypeError(f"where= takes booleans, not {mask.type.dtype}, to choose elements of a SparseTensor")
 
 
 def chosen(storage: Storage, mask: Storage, start: Any) -> Storage:
-    """Return the elements where a mask is true, and ``start`` elsewhere.
-
-    Parameters
-    ----------
-    storage : Storage
-        The tensor.
-    mask : Storage
-        The mask.
-    start : object
-        The value of the other elements.
-    """
+    """Return the elements where a mask is true, and ``start`` elsewhere."""
     require_booleans(mask)
     return where((mask, storage, Storage.dense(np.asarray(start, storage.dtype))), storage.dtype)
 
 
 def merged(made: Storage, old: Storage, mask: Storage) -> Storage:
-    """Return the elements of one tensor where a mask is true, and of another elsewhere.
-
-    Parameters
-    ----------
-    made : Storage
-        The tensor whose elements are taken where the mask is true.
-    old : Storage
-        The tensor whose elements are taken elsewhere.
-    mask : Storage
-        The mask, which broadcasts to the shape of ``old``.
-    """
+    """Return the elements of one tensor where a mask is true, and of another elsewhere."""
     require_booleans(mask)
     return where((broadcast(mask, old.shape), made, old), np.result_type(made.dtype, old.dtype))

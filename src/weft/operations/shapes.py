@@ -11,8 +11,6 @@ from typing import Any
 
 from .operands import as_operand
 
-__all__ = ["broadcast_shapes", "iscomplexobj", "isrealobj", "ndim", "shape", "size"]
-
 
 def shape(a: Any) -> tuple[int, ...]:
     """Return the sizes of the axes.

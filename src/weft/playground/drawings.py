@@ -16,8 +16,6 @@ from ..formats import TensorType, formats, parse_format
 from ..records import record
 from ..storage import Storage
 
-__all__ = ["EXAMPLES", "Drawing", "example", "format_drawings", "graph_drawings", "lattice_drawings"]
-
 EXAMPLES = Path(__file__).with_name("examples.json")
 """Small tensors in each format that the page offers, as arrays, so that a drawing needs no conversion."""
 
@@ -30,13 +28,6 @@ def _examples() -> dict[str, dict[str, Any]]:
 
 def example(format: str, axes: int) -> Storage | None:
     """Return a small tensor in a format; None if there is none with this number of axes.
-
-    Parameters
-    ----------
-    format : str
-        One of the formats that the page offers.
-    axes : int
-        The number of axes.
 
     Examples
     --------
@@ -55,53 +46,25 @@ def example(format: str, axes: int) -> Storage | None:
 
 @record
 class Drawing:
-    """A drawing.
+    """A drawing."""
 
-    Parameters
-    ----------
-    about : str
-        The text that replaces the drawing for readers who do not see it.
-    svg : str
-        The drawing.
-    caption : str
-        The text below it.
-    """
-
-    about: str
+    about: str  # the text that replaces the drawing for readers who do not see it
     svg: str
-    caption: str = ""
+    caption: str = ""  # the text below it
 
 
 def graph_drawings(kernel: Kernel | Plan) -> tuple[Drawing, ...]:
-    """Return the iteration graphs of a kernel, in one drawing.
-
-    Parameters
-    ----------
-    kernel : Kernel or Plan
-        The kernel.
-    """
+    """Return the iteration graphs of a kernel, in one drawing."""
     return (Drawing("the loops, and the path of each tensor", iteration_graph_svg(kernel)),)
 
 
 def lattice_drawings(kernel: Kernel | Plan) -> tuple[Drawing, ...]:
-    """Return the merge lattice of each loop of a kernel.
-
-    Parameters
-    ----------
-    kernel : Kernel or Plan
-        The kernel.
-    """
+    """Return the merge lattice of each loop of a kernel."""
     return tuple(Drawing(f"the loop over {variable}", svg) for variable, svg in lattices_svg(kernel))
 
 
 def format_drawings(formats_by_name: Mapping[str, tuple[str, int]]) -> tuple[Drawing, ...]:
-    """Return drawings of small tensors in formats, each format once.
-
-    Parameters
-    ----------
-    formats_by_name : mapping
-        The format and the number of axes of each tensor of the expression, by its name.
-    """
+    """Return drawings of small tensors in formats, each format once."""
     found = []
     for format, axes in dict.fromkeys(formats_by_name.values()):
         storage = example(format, axes)

@@ -5,8 +5,6 @@ from __future__ import annotations
 import re
 from html import escape
 
-__all__ = ["highlighted"]
-
 _PATTERNS = {
     "c": re.compile(
         r"(?P<comment>/\*.*?\*/|//[^\n]*)|(?P<directive>^#[^\n]*)|(?P<string>\"(?:\\.|[^\"\\])*\")"
@@ -31,13 +29,6 @@ _PATTERNS = {
 
 def highlighted(text: str, language: str) -> str:
     """Return a text as HTML with a span for each word that has a colour.
-
-    Parameters
-    ----------
-    text : str
-        The text, which is escaped.
-    language : str
-        ``"c"``, ``"notation"`` or ``"python"``; for others the text has no colours.
 
     Examples
     --------

@@ -10,8 +10,6 @@ from textwrap import wrap
 
 from ..scheduling.commands import Command
 
-__all__ = ["command_line", "python_code"]
-
 _WIDTH = 64  # of the card that shows the code
 _ARGUMENTS = ("dtypes", "schedule")  # of weft.compile, so that no tensor of such a name can have a format
 
@@ -20,19 +18,6 @@ def python_code(
     expression: str, operands: Sequence[str], result: str, formats: Mapping[str, str], commands: Sequence[Command]
 ) -> str:
     """Return Python that compiles the kernel and prints its C.
-
-    Parameters
-    ----------
-    expression : str
-        Index notation.
-    operands : sequence of str
-        Names of the operands, in the order in which the kernel takes them.
-    result : str
-        Name of the result.
-    formats : mapping
-        The formats that ``weft.compile`` is given, by the names of tensors.
-    commands : sequence of Command
-        The commands of the schedule.
 
     Examples
     --------
@@ -61,11 +46,6 @@ def python_code(
 
 def command_line(expression: str, formats: Mapping[str, str], commands: Sequence[Command]) -> str:
     """Return the command that prints the C of the kernel.
-
-    Parameters
-    ----------
-    expression, formats, commands
-        The parameters of :func:`python_code`.
 
     Examples
     --------

@@ -16,8 +16,6 @@ from .state import EXPRESSION_LENGTH, SCHEDULE_LENGTH, State
 if TYPE_CHECKING:
     from jinja2 import Environment
 
-__all__ = ["STATIC", "fragments", "page", "write_presets"]
-
 STATIC = Path(__file__).parent / "static"
 """The folder with the style sheet and the script."""
 _LINE = 30  # characters of an expression in a line of its field
@@ -44,21 +42,7 @@ def _environment() -> Environment:
 def page(
     state: State, found: Answer, *, preset: Preset | None = None, example: Answer | None = None, served: bool = True
 ) -> str:
-    """Return the whole page.
-
-    Parameters
-    ----------
-    state : State
-        The contents of the fields.
-    found : Answer
-        The answer for it.
-    preset : Preset, optional
-        The example that the page shows.
-    example : Answer, optional
-        The results that stand, dimmed, where an error leaves none.
-    served : bool
-        True for the server's page; False for one that stands alone, whose fields cannot be changed.
-    """
+    """Return the whole page."""
     return _environment().get_template("page.html").render(
         state=state, answer=found, preset=preset, example=example, presets=PRESETS, served=served,
         expression_length=EXPRESSION_LENGTH, schedule_length=SCHEDULE_LENGTH,
@@ -67,13 +51,7 @@ def page(
 
 
 def fragments(found: Answer) -> dict[str, object]:
-    """Return the parts of the page that change with the state, as HTML, and the error.
-
-    Parameters
-    ----------
-    found : Answer
-        The answer.
-    """
+    """Return the parts of the page that change with the state, as HTML, and the error."""
     environment, trouble = _environment(), found.trouble
     return {
         "tensors": environment.get_template("tensors.html").render(answer=found, state=State(""), served=True),
@@ -90,18 +68,7 @@ def fragments(found: Answer) -> dict[str, object]:
 
 
 def write_presets(folder: Path) -> list[Path]:
-    """Write a page for each example, and the style sheet, into a folder; they need no server.
-
-    Parameters
-    ----------
-    folder : Path
-        The folder, which is made if it does not exist.
-
-    Returns
-    -------
-    list of Path
-        The pages.
-    """
+    """Write a page for each example, and the style sheet, into a folder; they need no server."""
     folder.mkdir(parents=True, exist_ok=True)
     copyfile(STATIC / "playground.css", folder / "playground.css")
     written = []

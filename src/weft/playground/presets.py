@@ -5,29 +5,15 @@ from __future__ import annotations
 from ..records import record
 from .state import State
 
-__all__ = ["PRESETS", "Preset"]
-
 
 @record
 class Preset:
-    """One example.
+    """One example."""
 
-    Parameters
-    ----------
-    key : str
-        A short name, used in addresses.
-    title : str
-        The name on the page.
-    about : str
-        One sentence on the point of the example.
-    state : State
-        The contents of the fields.
-    """
-
-    key: str
-    title: str
-    about: str
-    state: State
+    key: str  # a short name, used in addresses
+    title: str  # the name on the page
+    about: str  # One sentence on the point of the example
+    state: State  # the contents of the fields
 
 
 def _preset(key: str, title: str, about: str, expression: str, schedule: str = "", /, **formats: str) -> Preset:

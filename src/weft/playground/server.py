@@ -17,8 +17,6 @@ from .worker import Worker
 if TYPE_CHECKING:
     from flask import Flask, Response
 
-__all__ = ["ADDRESS", "application", "serve"]
-
 ADDRESS = "127.0.0.1"
 _QUERY_LENGTH = 8000
 _HEADERS = {
@@ -39,16 +37,6 @@ def application(worker: Worker) -> Flask:
 
     Requests change nothing. A request that names another host than this machine is refused, and so is one that a page
     of another site made (DNS rebinding, cross-site requests).
-
-    Parameters
-    ----------
-    worker : Worker
-        The process that runs the compiler.
-
-    Raises
-    ------
-    MissingPackageError
-        When Flask is not installed.
     """
     try:
         import flask
@@ -103,22 +91,7 @@ def _answered(pairs: Any, worker: Worker) -> tuple[State, Answer]:
 
 
 def serve(port: int, *, browser: bool = False) -> None:
-    """Serve the page on the loopback address until Ctrl-C.
-
-    Parameters
-    ----------
-    port : int
-        The port; 0 for one that is free.
-    browser : bool
-        Open the page in the browser.
-
-    Raises
-    ------
-    MissingPackageError
-        When Flask is not installed.
-    WeftError
-        When the port is in use.
-    """
+    """Serve the page on the loopback address until Ctrl-C."""
     worker = Worker()
     app = application(worker)
     from werkzeug.serving import make_server

@@ -18,8 +18,6 @@ from .drawings import Drawing, format_drawings, graph_drawings, lattice_drawings
 from .outside import command_line, python_code
 from .state import MOST_AXES, MOST_COMMANDS, MOST_TENSORS, MOST_VARIABLES, RefusedError, State, choices
 
-__all__ = ["Answer", "Section", "Tensor", "Trouble", "answer"]
-
 _LONGEST = 200_000
 """Characters of a stage that the page shows."""
 
@@ -41,75 +39,35 @@ _TITLES = {
 
 @record
 class Tensor:
-    """A tensor of the expression, with the formats to choose from.
-
-    Parameters
-    ----------
-    name : str
-        The name.
-    axes : int
-        The number of axes.
-    format : str
-        The chosen format; empty for a result whose format weft chooses.
-    is_result : bool
-        True for the tensor on the left-hand side.
-    named, lettered : tuple of str
-        The formats to choose from, in two groups.
-    """
+    """A tensor of the expression, with the formats to choose from."""
 
     name: str
-    axes: int
-    format: str
-    is_result: bool
-    named: tuple[str, ...]
-    lettered: tuple[str, ...]
+    axes: int  # the number of axes
+    format: str  # the chosen format; empty for a result whose format weft chooses
+    is_result: bool  # True for the tensor on the left-hand side
+    named: tuple[str, ...]  # the formats to choose from, in two groups
+    lettered: tuple[str, ...]  # the formats to choose from, in two groups
 
 
 @record
 class Section:
-    """One part of the page.
+    """One part of the page."""
 
-    Parameters
-    ----------
-    key : str
-        A short name, used in links within the page.
-    title : str
-        The heading.
-    about : str
-        One sentence below the heading.
-    language : str
-        The language of ``text``, by which it is coloured.
-    text : str
-        The text of a stage.
-    more : str
-        Text that is folded, such as the support functions of C.
-    drawings : tuple of Drawing
-        Drawings above the text.
-    """
-
-    key: str
+    key: str  # a short name, used in links within the page
     title: str
-    about: str
-    language: str = "plain"
-    text: str = ""
-    more: str = ""
-    drawings: tuple[Drawing, ...] = ()
+    about: str  # One sentence below the heading
+    language: str = "plain"  # the language of ``text``, by which it is coloured
+    text: str = ""  # the text of a stage
+    more: str = ""  # Text that is folded, such as the support functions of C
+    drawings: tuple[Drawing, ...] = ()  # Drawings above the text
 
 
 @record
 class Trouble:
-    """A message, and the field that it belongs to.
+    """A message, and the field that it belongs to."""
 
-    Parameters
-    ----------
-    field : str
-        ``expression``, ``formats`` or ``schedule``.
-    message : str
-        The reason, with a caret on a line of its own if there is a place to point at.
-    """
-
-    field: str
-    message: str
+    field: str  # ``expression``, ``formats`` or ``schedule``
+    message: str  # the reason, with a caret on a line of its own if there is a place to point at
 
     @property
     def reason(self) -> str:
@@ -124,30 +82,15 @@ class Trouble:
 
 @record
 class Answer:
-    """Everything that the page shows for a state.
+    """Everything that the page shows for a state."""
 
-    Parameters
-    ----------
-    tensors : tuple of Tensor
-        The tensors of the expression; empty if it does not parse.
-    sections : tuple of Section
-        The stages of the compiler; empty if there is an error.
-    trouble : Trouble, optional
-        The error.
-    """
-
-    tensors: tuple[Tensor, ...] = ()
-    sections: tuple[Section, ...] = ()
+    tensors: tuple[Tensor, ...] = ()  # the tensors of the expression; empty if it does not parse
+    sections: tuple[Section, ...] = ()  # the stages of the compiler; empty if there is an error
     trouble: Trouble | None = None
 
 
 def answer(state: State) -> Answer:
     """Return all that the page shows for a state. No kernel is compiled to machine code, and none runs.
-
-    Parameters
-    ----------
-    state : State
-        The contents of the fields.
 
     Examples
     --------

@@ -11,11 +11,6 @@ from ..errors import FormatError, WeftError
 from ..formats import formats, parse_format
 from ..records import record
 
-__all__ = [
-    "EXPRESSION_LENGTH", "MOST_AXES", "MOST_COMMANDS", "MOST_TENSORS", "MOST_VARIABLES", "SCHEDULE_LENGTH",
-    "Choices", "RefusedError", "State", "choices", "state_of",
-]  # fmt: skip
-
 EXPRESSION_LENGTH = 300
 SCHEDULE_LENGTH = 600
 MOST_TENSORS = 8
@@ -27,15 +22,7 @@ _PREFIX = "format."
 
 
 class RefusedError(WeftError):
-    """Error for a state that the playground refuses.
-
-    Parameters
-    ----------
-    field : str
-        The field of the page that the message belongs to: ``expression``, ``formats`` or ``schedule``.
-    message : str
-        The reason.
-    """
+    """Error for a state that the playground refuses."""
 
     def __init__(self, field: str, message: str) -> None:
         super().__init__(message)
@@ -44,21 +31,12 @@ class RefusedError(WeftError):
 
 @record
 class State:
-    """The contents of the page's fields.
-
-    Parameters
-    ----------
-    expression : str
-        Index notation.
-    formats : tuple of (str, str)
-        The chosen format of each tensor by its name. Operands without one are dense; weft chooses that of a result.
-    schedule : str
-        Scheduling commands, which change the automatic schedule.
-    """
+    """The contents of the page's fields."""
 
     expression: str
+    # The chosen format of each tensor by its name. Operands without one are dense; weft chooses that of a result.
     formats: tuple[tuple[str, str], ...] = ()
-    schedule: str = ""
+    schedule: str = ""  # Scheduling commands, which change the automatic schedule
 
     @property
     def query(self) -> str:
@@ -70,18 +48,10 @@ class State:
 
 @record
 class Choices:
-    """Formats that the page offers for a tensor, in two groups.
+    """Formats that the page offers for a tensor, in two groups."""
 
-    Parameters
-    ----------
-    named : tuple of str
-        Formats of the catalogue.
-    lettered : tuple of str
-        Dense and compressed levels, a letter for each, with orders of the axes.
-    """
-
-    named: tuple[str, ...]
-    lettered: tuple[str, ...]
+    named: tuple[str, ...]  # Formats of the catalogue
+    lettered: tuple[str, ...]  # Dense and compressed levels, a letter for each, with orders of the axes
 
     def __contains__(self, name: str) -> bool:
         return name in self.named or name in self.lettered
@@ -90,11 +60,6 @@ class Choices:
 @lru_cache
 def choices(axes: int) -> Choices:
     """Return the formats that the page offers for tensors with a number of axes.
-
-    Parameters
-    ----------
-    axes : int
-        The number of axes.
 
     Examples
     --------
@@ -123,16 +88,6 @@ def _exists(name: str, axes: int) -> bool:
 
 def state_of(pairs: Iterable[tuple[str, str]]) -> State:
     """Return the state that the fields of a form or the query of a link describe.
-
-    Parameters
-    ----------
-    pairs : iterable of (str, str)
-        The fields by name: ``expression``, ``schedule``, and ``format.A`` for each tensor ``A``. Others are ignored.
-
-    Raises
-    ------
-    RefusedError
-        When a text is too long or contains characters that no notation has.
 
     Examples
     --------

@@ -11,8 +11,6 @@ from multiprocessing.process import BaseProcess
 from .stages import Answer, Trouble, answer
 from .state import State
 
-__all__ = ["Worker"]
-
 _STARTING_SECONDS = 60.0
 _ADDRESSES = 8 << 30
 """Bytes of address space that the process may use, threads' stacks included."""
@@ -20,12 +18,6 @@ _ADDRESSES = 8 << 30
 
 class Worker:
     """A process that answers one state after the other.
-
-    Parameters
-    ----------
-    seconds : float
-        The time that one answer may take. A process that needs longer is killed, and the next answer comes from a new
-        one.
 
     Examples
     --------
@@ -41,13 +33,7 @@ class Worker:
         self._running: tuple[BaseProcess, Connection] | None = None
 
     def answer(self, state: State) -> Answer:
-        """Return all that the page shows for a state; a message if that takes too long.
-
-        Parameters
-        ----------
-        state : State
-            The contents of the page's fields.
-        """
+        """Return all that the page shows for a state; a message if that takes too long."""
         if not self._lock.acquire(timeout=2 * self.seconds):
             return _trouble("too many expressions are waiting for the compiler; type on to try again")
         try:

@@ -9,8 +9,6 @@ from ..remapping.nodes import Axis, Binary, Constant, Counter, IndexExpr
 from .nodes import Aggregate, Query
 from .statement import Map, Reference, Statement
 
-__all__ = ["canonical"]
-
 _ONE = Constant(1)
 
 
@@ -19,15 +17,6 @@ def canonical(query: Query, aggregate: Aggregate, shape: int | Sequence[int]) ->
 
     The results of ``max`` and ``min`` are shifted, so that zero means that there is no entry. For ``max``, the smallest
     possible coordinate is shifted to 1. For ``min``, coordinates count down from one more than the largest possible.
-
-    Parameters
-    ----------
-    query : Query
-        The query.
-    aggregate : Aggregate
-        One of its aggregates.
-    shape : int or sequence of int
-        The shape of the tensor, or its number of axes. In the second case, the sizes stay symbols in the result.
 
     Examples
     --------

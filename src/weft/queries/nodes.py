@@ -8,35 +8,20 @@ from ..errors import NotationError
 from ..records import record
 from ..remapping.nodes import IndexExpr, to_text
 
-__all__ = ["NAMES", "Aggregate", "Query"]
-
 NAMES = "ijklmnopqrstuvwxyzabcdefgh"
 """The names of a tensor's axes, in their order."""
 
 
 @record
 class Aggregate:
-    """One statistic of the entries that share some coordinates.
+    """One statistic of the entries that share some coordinates."""
 
-    Parameters
-    ----------
-    op : {'count', 'max', 'min', 'id'}
-        The statistic: the number of distinct coordinates, the largest or the smallest coordinate, or a flag that tells
-        if there is an entry.
-    args : tuple of IndexExpr
-        The coordinates: one or more for ``count``, one for ``max`` and ``min``, none for ``id``.
-    label : str
-        The name of the result.
-
-    Raises
-    ------
-    NotationError
-        If the number of coordinates does not fit the statistic.
-    """
-
+    # The statistic: the number of distinct coordinates, the largest or the smallest coordinate, or a flag that tells if
+    # there is an entry.
     op: Literal["count", "max", "min", "id"]
+    # The coordinates: one or more for ``count``, one for ``max`` and ``min``, none for ``id``.
     args: tuple[IndexExpr, ...]
-    label: str
+    label: str  # the name of the result
 
     def __post_init__(self) -> None:
         wanted = {"count": len(self.args) >= 1, "id": not self.args}.get(self.op, len(self.args) == 1)
@@ -52,13 +37,6 @@ class Aggregate:
 class Query:
     """An attribute query: statistics for every combination of some coordinates.
 
-    Parameters
-    ----------
-    over : tuple of IndexExpr
-        The coordinates; empty for statistics of the whole tensor.
-    aggregates : tuple of Aggregate
-        The statistics.
-
     Examples
     --------
     >>> from weft.queries.parser import parse
@@ -66,7 +44,7 @@ class Query:
     'select [j-i] -> id() as ne, count(i) as n'
     """
 
-    over: tuple[IndexExpr, ...]
+    over: tuple[IndexExpr, ...]  # the coordinates; empty for statistics of the whole tensor
     aggregates: tuple[Aggregate, ...]
 
     def __str__(self) -> str:

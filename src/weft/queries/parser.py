@@ -18,25 +18,11 @@ from ..remapping.nodes import Axis, IndexExpr, counters_of
 from ..remapping.parser import Parser
 from .nodes import NAMES, Aggregate, Query
 
-__all__ = ["parse"]
-
 _TOKEN = re.compile(r"\s*(?:(?P<number>\d+)|(?P<name>[^\W\d]\w*)|(?P<symbol>->|<<|>>|[\[\]()#,|^&+\-*/%]))")
 
 
 def parse(text: str, order: int = len(NAMES)) -> Query:
     """Return the attribute query that a text means.
-
-    Parameters
-    ----------
-    text : str
-        The query.
-    order : int, optional
-        Number of axes of the queried tensors. By default, every name of an axis may be used.
-
-    Raises
-    ------
-    NotationError
-        If the text is malformed. The error points at the place.
 
     Examples
     --------

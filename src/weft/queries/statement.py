@@ -12,8 +12,6 @@ from ..records import record
 from ..remapping.nodes import IndexExpr, axes_of, to_text
 from .nodes import NAMES
 
-__all__ = ["Map", "Reference", "Statement", "Value", "Width", "references"]
-
 
 @record
 class Reference:
@@ -56,27 +54,14 @@ Value = Map | Width | Reference
 
 @record
 class Statement:
-    """Loops over axes around one assignment.
+    """Loops over axes around one assignment."""
 
-    Parameters
-    ----------
-    loops : tuple of int
-        The axes. ``Axis(n)`` in the target and the value is the index variable of the loop over axis ``n``.
-    target : Reference
-        The element that is assigned to.
-    op : str or None
-        The reduction: ``"|"``, ``"+"`` or ``"max"``; None for a plain assignment.
-    value : Map, Width or Reference
-        The assigned value.
-    where : Statement or None
-        The statement that computes the temporary that the value reads.
-    """
-
+    # The axes. ``Axis(n)`` in the target and the value is the index variable of the loop over axis ``n``.
     loops: tuple[int, ...]
-    target: Reference
-    op: str | None
+    target: Reference  # the element that is assigned to
+    op: str | None  # the reduction: ``"|"``, ``"+"`` or ``"max"``; None for a plain assignment
     value: Value
-    where: Statement | None = None
+    where: Statement | None = None  # the statement that computes the temporary that the value reads
 
     def __str__(self) -> str:
         sign = {None: "=", "max": "max="}.get(self.op, f"{self.op}=")
@@ -86,13 +71,7 @@ class Statement:
 
 
 def references(value: Value) -> Iterator[Reference]:
-    """Yield the references that a value reads.
-
-    Parameters
-    ----------
-    value : Map, Width or Reference
-        The value.
-    """
+    """Yield the references that a value reads."""
     match value:
         case Reference():
             yield value

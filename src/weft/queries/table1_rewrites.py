@@ -10,30 +10,14 @@ from ..remapping.inverse import invert
 from ..remapping.nodes import Axis, Binary, Constant, Counter, IndexExpr, counters_of, substitute
 from .statement import Map, Reference, Statement, Value, Width, free_axes
 
-__all__ = [
-    "SourceFacts",
-    "counter_to_histogram",
-    "fold_constants",
-    "inline_temporary",
-    "optimize",
-    "reduction_to_assign",
-    "simplify_width_count",
-]
-
 
 @record
 class SourceFacts:
-    """Properties of a tensor's levels that the transformations depend on.
+    """Properties of a tensor's levels that the transformations depend on."""
 
-    Parameters
-    ----------
-    innermost : int or None
-        The axis that the last level stores. None if that level cannot tell the number of entries below each parent.
-    only_nonzeros : bool
-        True if every position holds an entry and no coordinate is stored twice. Positions then count as entries.
-    """
-
+    # The axis that the last level stores. None if that level cannot tell the number of entries below each parent.
     innermost: int | None = None
+    # True if every position holds an entry and no coordinate is stored twice. Positions then count as entries.
     only_nonzeros: bool = False
 
 
@@ -42,11 +26,6 @@ def reduction_to_assign(stmt: Statement) -> Statement:
 
     The variable of every loop must follow from the coordinates of the target: ``i`` and ``j`` follow from
     ``i*size(j)+j``. The statement that computes the temporary is transformed, too.
-
-    Parameters
-    ----------
-    stmt : Statement
-        The statement.
     """
     if stmt.where is not None:
         stmt = replace(stmt, where=reduction_to_assign(stmt.where))
@@ -57,13 +36,7 @@ def reduction_to_assign(stmt: Statement) -> Statement:
 
 
 def inline_temporary(stmt: Statement) -> Statement:
-    """Replace a temporary by its value if the temporary is assigned, not reduced into.
-
-    Parameters
-    ----------
-    stmt : Statement
-        The statement.
-    """
+    """Replace a temporary by its value if the temporary is assigned, not reduced into."""
     made = stmt.where
     if made is None or made.op is not None or made.where is not None:
         return stmt
@@ -91,13 +64,7 @@ def _inlined(value: Value, new: Value, names: dict[int, IndexExpr]) -> Value:
 
 
 def fold_constants(stmt: Statement) -> Statement:
-    """Merge nested maps into one with the outer value, if the inner value is a constant that is not zero.
-
-    Parameters
-    ----------
-    stmt : Statement
-        The statement. The one that computes its temporary is transformed, too.
-    """
+    """Merge nested maps into one with the outer value, if the inner value is a constant that is not zero."""
     value = stmt.value
     while isinstance(value, Map) and isinstance(value.of, Map) and _is_one(value.of.value):
         value = Map(value.of.of, value.value)
@@ -113,13 +80,6 @@ def simplify_width_count(stmt: Statement, stored: SourceFacts) -> Statement:
     """Replace a sum of constants over the innermost axis by the number of entries, which a level tells.
 
     Every position of the tensor must hold an entry, and the innermost axis must be reduced over.
-
-    Parameters
-    ----------
-    stmt : Statement
-        The statement. The one that computes its temporary is transformed, too.
-    stored : SourceFacts
-        Properties of the tensor's levels.
     """
     if stmt.where is not None:
         stmt = replace(stmt, where=simplify_width_count(stmt.where, stored))
@@ -140,11 +100,6 @@ def counter_to_histogram(stmt: Statement) -> Statement:
     """Replace the maximum of a counter by the maximum of a histogram.
 
     The largest value of a counter, plus one, is the largest number of entries with the same coordinates.
-
-    Parameters
-    ----------
-    stmt : Statement
-        The statement.
     """
     match stmt:
         case Statement(
@@ -165,15 +120,6 @@ def counter_to_histogram(stmt: Statement) -> Statement:
 
 def optimize(stmt: Statement, stored: SourceFacts, histograms: bool = True) -> Statement:
     """Return a statement after all transformations, each applied until none applies any more.
-
-    Parameters
-    ----------
-    stmt : Statement
-        The statement in canonical form.
-    stored : SourceFacts
-        Properties of the tensor's levels.
-    histograms : bool, optional
-        If false, maxima of counters are not replaced by maxima of histograms.
 
     Examples
     --------

@@ -9,31 +9,9 @@ from ..ir.nodes import Binary as IrBinary
 from ..ir.nodes import Expr, Select
 from .nodes import Axis, Binary, Constant, Extent, IndexExpr, may_be_negative
 
-__all__ = ["emit"]
-
 
 def emit(expr: IndexExpr, coords: Mapping[int, Expr], sizes: Sequence[Expr] = ()) -> Expr:
-    """Return the value of an index expression as IR.
-
-    Parameters
-    ----------
-    expr : IndexExpr
-        The expression. It has no counters, since only an assembly knows their values.
-    coords : mapping
-        The coordinate of each axis that the expression needs.
-    sizes : sequence of Expr, optional
-        The size of every axis, for expressions with ``size(i)``.
-
-    Returns
-    -------
-    Expr
-        The value, an int64.
-
-    Raises
-    ------
-    TypeError
-        If the expression has a counter.
-    """
+    """Return the value of an index expression as IR."""
     match expr:
         case Axis(number=number):
             return cast(coords[number], "int64")  # merged coordinates may be narrow, and what follows is wide

@@ -15,20 +15,9 @@ from ..records import record
 from .inverse import combination, invert, limits, significance, value_of
 from .nodes import Axis, Binary, Constant, Counter, Extent, IndexExpr, axes_of
 
-__all__ = ["Digit", "decided", "digit_of", "from_zero", "is_natural", "remainder_below", "takes_every_value"]
-
 
 def decided(coordinates: Sequence[IndexExpr], order: int, level: int) -> bool:
     """Return whether a level's coordinate follows from those of the levels above.
-
-    Parameters
-    ----------
-    coordinates : sequence of IndexExpr
-        The coordinate of each level, as an expression of the axes.
-    order : int
-        Number of axes.
-    level : int
-        The level, from 0.
 
     Examples
     --------
@@ -70,11 +59,6 @@ class Digit:
 def digit_of(expr: IndexExpr) -> Digit | None:
     """Return an expression as digits of a linear combination of axes, or None if it has another form.
 
-    Parameters
-    ----------
-    expr : IndexExpr
-        An expression of the axes.
-
     Examples
     --------
     >>> digit_of(Binary("%", Binary("/", Axis(0), Constant(4)), Constant(2)))
@@ -104,15 +88,6 @@ def takes_every_value(coordinates: Sequence[IndexExpr], order: int, level: int) 
     The interval is the one that the sizes of the axes leave to the coordinate. Points may lie beyond the edges of axes.
     For example, ``i%2`` takes every value below ``i/2``, and so does ``j`` below ``j-i``. ``i`` below ``i/2`` does not.
     ``2*i`` never does.
-
-    Parameters
-    ----------
-    coordinates : sequence of IndexExpr
-        The coordinate of each level, as an expression of the axes.
-    order : int
-        Number of axes.
-    level : int
-        The level of the coordinate, from 0.
 
     Examples
     --------
@@ -182,18 +157,6 @@ def _change(expr: IndexExpr, move: dict[Axis, int]) -> int:
 def remainder_below(coordinates: Sequence[IndexExpr], level: int) -> IndexExpr | None:
     """Return the remainder of a coordinate whose higher digits the levels above hold, or None.
 
-    Parameters
-    ----------
-    coordinates : sequence of IndexExpr
-        The coordinate of each level, as an expression of the axes.
-    level : int
-        The level of the coordinate, from 0.
-
-    Returns
-    -------
-    IndexExpr or None
-        The remainder; None if the levels above do not hold all higher digits.
-
     Examples
     --------
     >>> from .nodes import to_text
@@ -212,11 +175,6 @@ def remainder_below(coordinates: Sequence[IndexExpr], level: int) -> IndexExpr |
 
 def from_zero(expr: IndexExpr) -> IndexExpr | None:
     """Return a coordinate shifted so that it begins at 0, or None if no lower bound is known.
-
-    Parameters
-    ----------
-    expr : IndexExpr
-        The coordinate, as an expression of the axes.
 
     Examples
     --------
@@ -244,13 +202,6 @@ def from_zero(expr: IndexExpr) -> IndexExpr | None:
 
 def is_natural(value: IndexExpr, coordinates: Sequence[IndexExpr]) -> bool:
     """Return whether an expression of levels' coordinates is proved not to be negative.
-
-    Parameters
-    ----------
-    value : IndexExpr
-        The expression, in which ``Axis(k)`` is the coordinate of level ``k``.
-    coordinates : sequence of IndexExpr
-        The coordinate of each level, as an expression of the axes.
 
     Examples
     --------

@@ -10,8 +10,6 @@ from collections.abc import Mapping, Sequence
 from ..errors import NotationError
 from .nodes import Axis, Binary, Constant, Counter, Extent, IndexExpr, axes_of, may_be_negative
 
-__all__ = ["combination", "interval_of", "invert", "limits", "linear", "significance", "sum_of", "value_of"]
-
 
 def invert(coordinates: Sequence[IndexExpr], order: int) -> tuple[IndexExpr | None, ...]:
     """Return each axis as an expression of the levels' coordinates, or None where they do not determine it.
@@ -19,13 +17,6 @@ def invert(coordinates: Sequence[IndexExpr], order: int) -> tuple[IndexExpr | No
     ``Axis(k)`` in a result is the coordinate of level ``k``. The known expressions grow until nothing more follows. A
     level gives the value of its own expression. A quotient and its remainder give the dividend. A sum or difference
     with one unknown operand gives that operand. A row-major position gives its row and its column.
-
-    Parameters
-    ----------
-    coordinates : sequence of IndexExpr
-        The coordinate of each level, as an expression of the axes.
-    order : int
-        Number of axes.
     """
     known: dict[IndexExpr, IndexExpr] = {}
     for k, c in enumerate(coordinates):
@@ -90,15 +81,7 @@ def _split(expr: IndexExpr, value: IndexExpr) -> list[tuple[IndexExpr, IndexExpr
 
 
 def value_of(expr: IndexExpr, known: Mapping[IndexExpr, IndexExpr]) -> IndexExpr | None:
-    """Return an expression in terms of levels' coordinates, or None if a part of it is unknown.
-
-    Parameters
-    ----------
-    expr : IndexExpr
-        An expression of the axes.
-    known : mapping
-        Expressions of the axes that are known, and their values in terms of levels' coordinates.
-    """
+    """Return an expression in terms of levels' coordinates, or None if a part of it is unknown."""
     if expr in known:
         return known[expr]
     match expr:
@@ -114,11 +97,6 @@ def combination(expr: IndexExpr) -> dict[IndexExpr | None, int] | None:
     """Return the integer factors of the axes and sizes in a linear expression, or None for other expressions.
 
     The constant term is under the key None.
-
-    Parameters
-    ----------
-    expr : IndexExpr
-        An expression of the axes.
 
     Examples
     --------
@@ -152,11 +130,6 @@ def linear(expr: IndexExpr) -> dict[int | None, int] | None:
 
     The constant term is under the key None.
 
-    Parameters
-    ----------
-    expr : IndexExpr
-        An expression of the axes.
-
     Examples
     --------
     >>> linear(Binary("-", Axis(1), Axis(0)))
@@ -172,11 +145,6 @@ def significance(coordinates: Sequence[IndexExpr]) -> tuple[int, ...] | None:
     """Return the axes by which coordinates are lexicographically ordered, the most significant first, or None.
 
     Each coordinate must be an axis or a row-major position of axes. For others the result is None.
-
-    Parameters
-    ----------
-    coordinates : sequence of IndexExpr
-        The coordinates, as expressions of the axes.
 
     Examples
     --------
@@ -204,21 +172,6 @@ def limits(expr: IndexExpr) -> tuple[IndexExpr, IndexExpr]:
     """Return the half-open interval of an expression's values, in terms of the sizes of the axes.
 
     No axis may have size 0. The interval of a counter is empty.
-
-    Parameters
-    ----------
-    expr : IndexExpr
-        An expression of the axes.
-
-    Returns
-    -------
-    begin, end : IndexExpr
-        The bounds, as expressions of sizes.
-
-    Raises
-    ------
-    NotationError
-        If no bounds are known.
 
     Examples
     --------
@@ -268,15 +221,7 @@ def limits(expr: IndexExpr) -> tuple[IndexExpr, IndexExpr]:
 
 
 def sum_of(op: str, a: IndexExpr, b: IndexExpr) -> IndexExpr:
-    """Return ``a + b`` or ``a - b`` with the constants folded.
-
-    Parameters
-    ----------
-    op : {'+', '-'}
-        The operator.
-    a, b : IndexExpr
-        The operands.
-    """
+    """Return ``a + b`` or ``a - b`` with the constants folded."""
     match op, a, b:
         case _, Constant(value=x), Constant(value=y):
             return Constant(x + y if op == "+" else x - y)
@@ -317,13 +262,6 @@ def interval_of(expr: IndexExpr, shape: Sequence[int]) -> tuple[int, int] | None
     """Return the half-open interval of an expression's values by interval arithmetic, or None for counters.
 
     If an axis has size 0, the interval has no meaning and may end before it begins.
-
-    Parameters
-    ----------
-    expr : IndexExpr
-        An expression of the axes.
-    shape : sequence of int
-        The size of every axis.
 
     Examples
     --------

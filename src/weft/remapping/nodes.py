@@ -12,23 +12,6 @@ from typing import Any
 
 from ..records import record
 
-__all__ = [
-    "OPERATIONS",
-    "PRECEDENCE",
-    "Axis",
-    "Binary",
-    "Constant",
-    "Counter",
-    "Extent",
-    "IndexExpr",
-    "axes_of",
-    "counters_of",
-    "evaluate",
-    "may_be_negative",
-    "substitute",
-    "to_text",
-]
-
 PRECEDENCE = {"|": 1, "^": 2, "&": 3, "<<": 4, ">>": 4, "+": 5, "-": 5, "*": 6, "/": 6, "%": 6}
 """Binding strengths of the operators, as in Fig. 8 and in C; all operators group to the left."""
 
@@ -83,11 +66,6 @@ class Binary(IndexExpr):
 def axes_of(expr: IndexExpr) -> frozenset[int]:
     """Return the axes that an expression depends on.
 
-    Parameters
-    ----------
-    expr : IndexExpr
-        The expression. The size of an axis does not depend on the axis.
-
     Examples
     --------
     >>> sorted(axes_of(Binary("-", Axis(1), Axis(0))))
@@ -104,13 +82,7 @@ def axes_of(expr: IndexExpr) -> frozenset[int]:
 
 
 def counters_of(expr: IndexExpr) -> tuple[Counter, ...]:
-    """Return the distinct counters of an expression.
-
-    Parameters
-    ----------
-    expr : IndexExpr
-        The expression.
-    """
+    """Return the distinct counters of an expression."""
     match expr:
         case Counter():
             return (expr,)
@@ -120,13 +92,7 @@ def counters_of(expr: IndexExpr) -> tuple[Counter, ...]:
 
 
 def may_be_negative(expr: IndexExpr) -> bool:
-    """Return whether an expression can be negative although no coordinate of an axis is.
-
-    Parameters
-    ----------
-    expr : IndexExpr
-        The expression. True is also the answer if nothing is known of it.
-    """
+    """Return whether an expression can be negative although no coordinate of an axis is."""
     match expr:
         case Axis() | Extent() | Counter():
             return False
@@ -144,16 +110,7 @@ def may_be_negative(expr: IndexExpr) -> bool:
 
 
 def substitute(expr: IndexExpr, axes: Mapping[int, IndexExpr]) -> IndexExpr:
-    """Return an expression with its axes replaced by other expressions.
-
-    Parameters
-    ----------
-    expr : IndexExpr
-        The expression.
-    axes : mapping
-        The replacement of each axis. Axes without one stay. The size of an axis is replaced only if the replacement of
-        the axis is another axis.
-    """
+    """Return an expression with its axes replaced by other expressions."""
     match expr:
         case Axis(number=number):
             return axes.get(number, expr)
@@ -169,15 +126,6 @@ def substitute(expr: IndexExpr, axes: Mapping[int, IndexExpr]) -> IndexExpr:
 
 def to_text(expr: IndexExpr, names: Sequence[str], strength: int = 0) -> str:
     """Return an expression in remapping notation, with the fewest parentheses.
-
-    Parameters
-    ----------
-    expr : IndexExpr
-        The expression.
-    names : sequence of str
-        The name of every axis.
-    strength : int, optional
-        The binding strength of the operator whose operand the expression is.
 
     Examples
     --------
@@ -208,17 +156,6 @@ def evaluate(
     shape: Sequence[int] = (),
 ) -> Any:
     """Return the value of an expression, for numbers or arrays of coordinates.
-
-    Parameters
-    ----------
-    expr : IndexExpr
-        The expression.
-    coords : sequence of int or ndarray
-        The coordinates of each axis.
-    counts : mapping, optional
-        The value of every counter.
-    shape : sequence of int, optional
-        The size of every axis, for expressions with ``size(i)``.
 
     Examples
     --------

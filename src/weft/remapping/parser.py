@@ -21,28 +21,13 @@ from ..dtypes import INT64_MAX
 from ..errors import NotationError
 from .nodes import OPERATIONS, PRECEDENCE, Axis, Binary, Constant, Counter, Extent, IndexExpr
 
-__all__ = ["Parser", "parse"]
-
 _TOKEN = re.compile(r"\s*(?:(?P<number>\d+)|(?P<name>[^\W\d]\w*)|(?P<symbol>->|<<|>>|[()#,=|^&+\-*/%]))")
 _NESTING = 60  # of parentheses: the parser recurses for each
 _DEPTH, _SIZE = 200, 4000  # of one coordinate: all functions on index expressions recurse
 
 
 def parse(text: str, parameters: Mapping[str, int]) -> tuple[tuple[IndexExpr, ...], int]:
-    """Return the coordinates that a remapping makes, and the number of its axes.
-
-    Parameters
-    ----------
-    text : str
-        The remapping.
-    parameters : mapping
-        The values of names that are neither axes nor bound by a let.
-
-    Raises
-    ------
-    NotationError
-        If the text is malformed. The error points at the place.
-    """
+    """Return the coordinates that a remapping makes, and the number of its axes."""
     return Parser(text, parameters).remapping()
 
 

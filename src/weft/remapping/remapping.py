@@ -13,24 +13,10 @@ from .inverse import interval_of, invert
 from .nodes import Axis, Binary, IndexExpr, axes_of, to_text
 from .parser import parse
 
-__all__ = ["Remapping"]
-
 
 @record
 class Remapping:
     """A coordinate remapping: one coordinate for each level, computed from the coordinates of the axes.
-
-    Parameters
-    ----------
-    coordinates : sequence of IndexExpr or int
-        An expression of the axes for each level. A number means that axis itself.
-    order : int, optional
-        Number of axes. By default it is the number of coordinates.
-
-    Raises
-    ------
-    NotationError
-        If a coordinate needs more axes, or if all coordinates are axes but not a permutation of them.
 
     Examples
     --------
@@ -40,8 +26,8 @@ class Remapping:
     '(i,j) -> (i/2,j/3,i%2,j%3)'
     """
 
-    coordinates: tuple[IndexExpr, ...]
-    order: int
+    coordinates: tuple[IndexExpr, ...]  # an expression of the axes for each level. A number means that axis itself.
+    order: int  # number of axes. By default it is the number of coordinates.
 
     def __init__(self, coordinates: Sequence[IndexExpr | int], order: int | None = None):
         made = tuple(Axis(c) if isinstance(c, int) else c for c in coordinates)
@@ -73,32 +59,13 @@ class Remapping:
     @classmethod
     @lru_cache(maxsize=64)
     def identity(cls, order: int) -> Remapping:
-        """Return the remapping whose level ``k`` stores axis ``k``.
-
-        Parameters
-        ----------
-        order : int
-            Number of axes.
-        """
+        """Return the remapping whose level ``k`` stores axis ``k``."""
         return cls(tuple(range(order)))
 
     @classmethod
     @lru_cache(maxsize=256)
     def parse(cls, text: str, **parameters: int) -> Remapping:
-        """Return the remapping that a text means in the notation of Fig. 8, e.g. ``(i,j) -> (i/M,j/N,i%M,j%N)``.
-
-        Parameters
-        ----------
-        text : str
-            The remapping.
-        **parameters : int
-            Values of names that are neither axes nor bound by a let.
-
-        Raises
-        ------
-        NotationError
-            If the text is malformed. The error points at the place.
-        """
+        """Return the remapping that a text means in the notation of Fig. 8, e.g. ``(i,j) -> (i/M,j/N,i%M,j%N)``."""
         coordinates, order = parse(text, parameters)
         try:
             return cls(coordinates, order)
@@ -108,13 +75,7 @@ class Remapping:
 
     @property
     def mode_order(self) -> tuple[int, ...]:
-        """Axes in the order of the levels: level ``k`` stores axis ``mode_order[k]``.
-
-        Raises
-        ------
-        NotationError
-            If the remapping is no permutation of the axes.
-        """
+        """Axes in the order of the levels: level ``k`` stores axis ``mode_order[k]``."""
         if not self.is_permutation:
             raise NotationError(f"{self} is not a permutation of the axes")
         return self.__dict__["_modes"]  # type: ignore[no-any-return]
@@ -140,13 +101,7 @@ class Remapping:
         return self._inverse
 
     def extents(self, shape: Sequence[int]) -> tuple[tuple[int, int] | None, ...]:
-        """Return the half-open interval of each level's coordinates in a tensor, or None for counters.
-
-        Parameters
-        ----------
-        shape : sequence of int
-            The shape of the tensor.
-        """
+        """Return the half-open interval of each level's coordinates in a tensor, or None for counters."""
         return _extents(self, tuple(shape))
 
     def __str__(self) -> str:
@@ -166,13 +121,7 @@ def _extents(remapping: Remapping, shape: tuple[int, ...]) -> tuple[tuple[int, i
 
 
 def _require_int64(expr: IndexExpr, shape: tuple[int, ...], remapping: Remapping) -> None:
-    """Raise an error if a coordinate, or a part of one, may have values that kernels cannot compute.
-
-    Raises
-    ------
-    IndexOverflowError
-        If 64-bit integers do not hold all values.
-    """
+    """Raise an error if a coordinate, or a part of one, may have values that kernels cannot compute."""
     found = interval_of(expr, shape)
     if found is not None and max(-found[0], found[1], found[1] - found[0]) > INT64_MAX:
         text = str(remapping)
@@ -186,11 +135,6 @@ def _require_int64(expr: IndexExpr, shape: tuple[int, ...], remapping: Remapping
 
 def inverse_permutation(permutation: Sequence[int]) -> tuple[int, ...]:
     """Return the inverse of a permutation.
-
-    Parameters
-    ----------
-    permutation : sequence of int
-        The numbers from 0 to ``len(permutation) - 1`` in any order.
 
     Examples
     --------

@@ -16,8 +16,6 @@ from . import forks, log, toolchain
 from .loader import Functions
 from .together import stoppable
 
-__all__ = ["EntryPoints", "ready"]
-
 EntryPoints = tuple[Functions, tuple[str, ...]]
 """Functions of a kernel, and the names of those that a run calls."""
 

@@ -11,8 +11,6 @@ import numpy as np
 
 from . import cache
 
-__all__ = ["build_stamp"]
-
 _ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 _ENDINGS = (".py", ".c", ".h")
 _ABOVE = frozenset(

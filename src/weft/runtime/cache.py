@@ -33,11 +33,6 @@ from ..config import config
 from ..records import record
 from .together import stop_asked
 
-__all__ = [
-    "CacheInfo", "Directory", "checksum", "clear", "digest", "directory", "fall_back", "hinders_execution", "info",
-    "key_of", "quiet",
-]  # fmt: skip
-
 T = TypeVar("T")
 
 MAGIC = b"\nweft-01"
@@ -54,52 +49,23 @@ PLAN = "plan-"  # begins the names of records of the index of plans
 
 @record
 class CacheInfo:
-    """Contents of the kernel cache on disk.
-
-    Parameters
-    ----------
-    path : str
-        The directory.
-    entries : int
-        Number of kernels.
-    bytes : int
-        Size of all kernels.
-    limit : int
-        Size above which the least recently used kernels are removed.
-    """
+    """Contents of the kernel cache on disk."""
 
     path: str
     entries: int
-    bytes: int
-    limit: int
+    bytes: int  # Size of all kernels
+    limit: int  # Size above which the least recently used kernels are removed
 
 
 @record
 class Directory:
-    """Directory of cache entries that has passed the checks.
-
-    Parameters
-    ----------
-    path : str
-        The directory.
-    temporary : bool
-        True if it is removed when the process ends.
-    """
+    """Directory of cache entries that has passed the checks."""
 
     path: str
-    temporary: bool = False
+    temporary: bool = False  # True if it is removed when the process ends
 
     def lookup(self, key: str, use: Callable[[str], T]) -> T | None:
-        """Return what a function makes of the entry ``key``; None if there is no entry that can be trusted.
-
-        Parameters
-        ----------
-        key : str
-            The key.
-        use : callable
-            Takes a path that leads to the entry as long as the function runs. It goes through the descriptor of the
-            directory that was checked, so that no other directory can take its place.
-        """
+        """Return what a function makes of the entry ``key``; None if there is no entry that can be trusted."""
         name = _entry(key)
         try:
             with self._held() as here:
@@ -119,23 +85,7 @@ class Directory:
         return os.path.join(self.path, _entry(key))
 
     def publish(self, build: Callable[[str], str]) -> str:
-        """Write an entry with the function ``build``, and return its key.
-
-        Parameters
-        ----------
-        build : callable
-            Writes the shared object to the path that it is given, and returns the key of the entry.
-
-        Returns
-        -------
-        str
-            The key.
-
-        Raises
-        ------
-        OSError
-            The directory cannot be written to, or is not the one that was checked.
-        """
+        """Write an entry with the function ``build``, and return its key."""
         self._trim_sometimes()
         with self._held() as here, _partial(".so", here) as (partial, descriptor):
             os.close(descriptor)  # a fault of the directory raises before this, and is not taken for the compiler's
@@ -298,13 +248,7 @@ _directories: dict[str, Directory] = {}
 
 
 def digest(*parts: str) -> str:
-    """Return the key of an entry: the SHA-256 of the parts, each of them with its length.
-
-    Parameters
-    ----------
-    *parts : str
-        The texts on which the entry depends.
-    """
+    """Return the key of an entry: the SHA-256 of the parts, each of them with its length."""
     found = hashlib.sha256()
     for part in parts:
         data = part.encode()
@@ -352,18 +296,7 @@ def key_of(path: str) -> str:
 
 
 def fall_back(reason: object) -> Directory:
-    """Replace the configured directory by a private temporary one, with a warning the first time.
-
-    Parameters
-    ----------
-    reason : object
-        Reason for the warning.
-
-    Returns
-    -------
-    Directory
-        The temporary directory, of which a process has one.
-    """
+    """Replace the configured directory by a private temporary one, with a warning the first time."""
     wanted = config.cache_dir
     current = _directories.get(wanted)
     if current is not None and current.temporary:
@@ -383,24 +316,12 @@ def fall_back(reason: object) -> Directory:
 
 
 def info() -> CacheInfo:
-    """Return the contents of the cache on disk: path, entries, bytes, limit.
-
-    Returns
-    -------
-    CacheInfo
-        The contents.
-    """
+    """Return the contents of the cache on disk: path, entries, bytes, limit."""
     return directory().info()
 
 
 def clear() -> CacheInfo:
-    """Remove all kernels from the cache on disk.
-
-    Returns
-    -------
-    CacheInfo
-        The contents that the cache had.
-    """
+    """Remove all kernels from the cache on disk."""
     return directory().clear()
 
 

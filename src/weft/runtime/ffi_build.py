@@ -11,8 +11,6 @@ from pathlib import Path
 
 from ..abi import STRUCT
 
-__all__ = ["CDEF", "main"]
-
 CDEF = f"""
 {STRUCT}
 void *dlopen(const char *, int);
@@ -24,13 +22,7 @@ OUTPUT = Path(__file__).with_name("_ffi.py")
 
 
 def main(path: Path = OUTPUT) -> None:
-    """Write the description.
-
-    Parameters
-    ----------
-    path : Path
-        The file.
-    """
+    """Write the description."""
     import cffi
 
     builder = cffi.FFI()

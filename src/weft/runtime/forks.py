@@ -17,8 +17,6 @@ from weakref import WeakKeyDictionary
 if TYPE_CHECKING:
     from _thread import RLock as RLockType
 
-__all__ = ["data_lock", "in_child"]
-
 # Locks over data in the order in which they were made, those that a fork has acquired, and functions for the child.
 _data_locks: WeakKeyDictionary[RLockType, None] = WeakKeyDictionary()
 _taken: list[RLockType] = []
@@ -36,13 +34,7 @@ def data_lock() -> RLockType:
 
 
 def in_child(renew: Callable[[], None]) -> None:
-    """Register a function to be called in every child after a fork.
-
-    Parameters
-    ----------
-    renew : callable
-        The function, without arguments.
-    """
+    """Register a function to be called in every child after a fork."""
     _in_child.append(renew)
 
 

@@ -15,8 +15,6 @@ from ..abi import FORKED, INTERRUPTED
 from ._ffi import ffi
 from .memory import exhausted
 
-__all__ = ["ask", "fail"]
-
 _raised: dict[int, BaseException] = {}
 """The exception that ended the kernel of a thread, until the kernel's caller raises it."""
 
@@ -37,24 +35,7 @@ ask: Any = ffi.callback("int64_t (void)", _answer, onerror=_keep)
 
 
 def fail(status: int, what: str) -> NoReturn:
-    """Raise the exception that the status of a kernel means.
-
-    Parameters
-    ----------
-    status : int
-        The status that the kernel returned, not 0.
-    what : str
-        The work of the kernel, for the message if memory ran out.
-
-    Raises
-    ------
-    BaseException
-        The exception that the handler of a signal raised.
-    ResultTooLargeError
-        There was no memory for the kernel's workspaces.
-    RuntimeError
-        The handler of a signal forked this process while several threads computed, and they are not in the child.
-    """
+    """Raise the exception that the status of a kernel means."""
     if status & FORKED:
         raise RuntimeError(
             f"the handler of a signal forked this process while several threads computed {what}, and the child has not "

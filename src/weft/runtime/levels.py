@@ -9,8 +9,6 @@ from __future__ import annotations
 import os
 from functools import lru_cache
 
-__all__ = ["LEVELS", "cpu_identity", "family", "levels_here", "machine_level"]
-
 _V2 = frozenset(["cx16", "lahf_lm", "popcnt", "sse4_1", "sse4_2", "ssse3"])
 _V3 = _V2 | frozenset(["abm", "avx", "avx2", "bmi1", "bmi2", "f16c", "fma", "movbe", "xsave"])
 _V4 = _V3 | frozenset(["avx512bw", "avx512cd", "avx512dq", "avx512f", "avx512vl"])

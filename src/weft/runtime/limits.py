@@ -7,8 +7,6 @@ from typing import Any
 
 from .threads import get_num_threads, set_num_threads
 
-__all__ = ["register"]
-
 _registered: list[Any] = []
 
 

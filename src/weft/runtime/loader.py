@@ -24,7 +24,9 @@ from ._ffi import ffi
 from .levels import cpu_identity
 from .objects import Library, listening, open_object
 from .together import at_once
-from .wanted import TextFacts, Wanted, note
+from .wanted import TextFacts as TextFacts
+from .wanted import Wanted as Wanted
+from .wanted import note
 
 if TYPE_CHECKING:
     from _thread import RLock as RLockType
@@ -33,32 +35,12 @@ if TYPE_CHECKING:
 else:
     codegen = Door("weft.codegen")
 
-__all__ = [
-    "Functions", "TextFacts", "Wanted", "adopt", "as_json", "facts_of", "forget", "key_of", "load", "machine",
-    "one_thread", "open_all", "opened_objects",
-    "pool_of_threads", "support_function",
-]  # fmt: skip
-
 
 class Functions:
     """Functions of a kernel, each of which is compiled, or looked up, when it is first needed.
 
     The functions are callables ``(tensor, ..., tensor, counts, threads) -> status``. Tensors are ``weft_tensor *`` (see
     :func:`weft.runtime.tensor_struct`), and ``counts`` is an ``int64_t *``.
-
-    Parameters
-    ----------
-    text_of : callable
-        Returns the C text of a function, given its name in the IR, such as ``evaluate``. In C the function is called
-        ``codegen.symbol`` of that name.
-    arity : int
-        The number of tensors that each function takes.
-    what : str
-        Description of what the functions compute, for the log and for errors.
-    known : mapping, optional
-        Facts about the texts of functions, by their names; such a text is made only if there is no library of it.
-    learn : callable, optional
-        Is called with the name of a function and the facts about its text, once there is a library of it.
     """
 
     __slots__ = ("_arity", "_found", "_known", "_learn", "_text_of", "_what", "tried")
@@ -111,26 +93,7 @@ class Functions:
 
 
 def load(source: str, names: Sequence[str], arity: int, what: str) -> Functions:
-    """Return the functions of a C text, which is compiled if it has not been.
-
-    Parameters
-    ----------
-    source : str
-        A complete C file, as ``codegen.print_module`` writes them. It defines
-        ``int64_t weft_NAME(weft_tensor *, ..., int64_t *counts, int64_t threads)``.
-    names, arity, what
-        The names of the functions, and the other parameters of :class:`Functions`.
-
-    Returns
-    -------
-    Functions
-        The functions.
-
-    Raises
-    ------
-    CompilerError
-        There is no compiler, it failed, or ``config.compile`` is ``"never"``.
-    """
+    """Return the functions of a C text, which is compiled if it has not been."""
     return Functions(lambda _: source, arity, what).have(*names)
 
 
@@ -260,21 +223,6 @@ def open_all(texts: Sequence[Wanted]) -> list[Library]:
     """Open the shared objects of texts: shipped ones, those on disk, and otherwise newly compiled ones.
 
     All texts that must be compiled are compiled at the same time, with the support functions that they share.
-
-    Parameters
-    ----------
-    texts : sequence of Wanted
-        The texts.
-
-    Returns
-    -------
-    list of Library
-        The library of each text.
-
-    Raises
-    ------
-    CompilerError
-        There is no compiler, it failed, or ``config.compile`` is ``"never"``.
     """
     found = {text: _found(text) for text in texts}
     # Support functions are libraries of their own, so that each is compiled once for all kernels.

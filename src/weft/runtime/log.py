@@ -10,34 +10,16 @@ from typing import Any
 
 from ..config import config
 
-__all__ = ["debug", "info"]
-
 _shown = ""  # the level of the handler that writes to stderr; empty if there is no handler
 
 
 def info(message: str, *args: Any) -> None:
-    """Log a line for users who wait.
-
-    Parameters
-    ----------
-    message : str
-        The message, with placeholders of ``%`` formatting.
-    *args : object
-        Values of the placeholders.
-    """
+    """Log a line for users who wait."""
     _log(20, message, args)
 
 
 def debug(message: str, *args: Any) -> None:
-    """Log the origin of a kernel; parameters are those of :func:`info`.
-
-    Parameters
-    ----------
-    message : str
-        The message, with placeholders of ``%`` formatting.
-    *args : object
-        Values of the placeholders.
-    """
+    """Log the origin of a kernel; parameters are those of :func:`info`."""
     _log(10, message, args)
 
 

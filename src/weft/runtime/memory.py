@@ -43,11 +43,6 @@ from ..tracebacks import end_at_caller
 from ._ffi import ffi
 from .forks import data_lock
 
-__all__ = [
-    "POOLED", "Budget", "PoolInfo", "clear_pool", "empty", "exhausted", "fits", "guarded", "pool_info", "require",
-    "shrink", "zeros",
-]  # fmt: skip
-
 _Function = TypeVar("_Function", bound=Callable[..., Any])
 
 MIB = 1 << 20
@@ -68,21 +63,11 @@ _GIVE_BACK = getattr(mmap, "MADV_DONTNEED", None)
 
 @record
 class PoolInfo:
-    """Contents of the pool of freed result memory.
+    """Contents of the pool of freed result memory."""
 
-    Parameters
-    ----------
-    buffers : int
-        Number of freed buffers.
-    bytes : int
-        Size of all freed buffers.
-    limit : int
-        Largest size of all freed buffers that the pool keeps.
-    """
-
-    buffers: int
-    bytes: int
-    limit: int
+    buffers: int  # number of freed buffers
+    bytes: int  # Size of all freed buffers
+    limit: int  # Largest size of all freed buffers that the pool keeps
 
 
 @record
@@ -159,20 +144,7 @@ class _Owner:
 
 
 def empty(shape: int | Sequence[int], dtype: DTypeLike) -> np.ndarray:
-    """Return an uninitialized C-ordered array for a result.
-
-    Parameters
-    ----------
-    shape : int or sequence of int
-        Shape of the array.
-    dtype : dtype
-        Dtype of the array.
-
-    Raises
-    ------
-    ResultTooLargeError
-        The array would not fit in memory.
-    """
+    """Return an uninitialized C-ordered array for a result."""
     if type(shape) is int and shape < SMALL:  # the most frequent case, without any arithmetic on sizes
         return np.empty(shape, dtype)
     return _allocate(shape, np.dtype(dtype))
@@ -184,18 +156,6 @@ def zeros(shape: int | Sequence[int], dtype: DTypeLike) -> np.ndarray:
     The array comes from the system, not from the pool. The system zeroes a page on first access: the page is in the
     cache then, and each thread zeroes its own pages. Zeroing a buffer of the pool beforehand was never measured to be
     faster.
-
-    Parameters
-    ----------
-    shape : int or sequence of int
-        Shape of the array.
-    dtype : dtype
-        Dtype of the array.
-
-    Raises
-    ------
-    ResultTooLargeError
-        The array would not fit in memory.
     """
     whole, size = _extent(shape, np.dtype(dtype))
     if size >= CHECKED:
@@ -210,13 +170,6 @@ def shrink(array: np.ndarray, n: int) -> np.ndarray:
     """Return the first ``n`` elements of a one-dimensional array of this module's, and give the other ones back.
 
     Whole pages of a large array are returned to the system. A small array is copied if that saves half of its memory.
-
-    Parameters
-    ----------
-    array : ndarray
-        The array.
-    n : int
-        Number of elements to keep.
     """
     if n == array.size:
         return array
@@ -230,13 +183,7 @@ def shrink(array: np.ndarray, n: int) -> np.ndarray:
 
 
 def pool_info() -> PoolInfo:
-    """Return the contents of the pool of freed result memory.
-
-    Returns
-    -------
-    PoolInfo
-        Number of buffers, their bytes, and the limit of these bytes.
-    """
+    """Return the contents of the pool of freed result memory."""
     with _pool.lock:
         return PoolInfo(len(_pool.blocks), _pool.bytes, config.memory_pool)
 
@@ -288,11 +235,6 @@ class Budget:
     """Memory of an operation that makes its arrays one after another, as their sizes become known.
 
     The arrays that were made before count: memory that was allocated and not yet written is still free to the system.
-
-    Parameters
-    ----------
-    what : str
-        The result that takes the memory, for the message.
     """
 
     def __init__(self, what: str) -> None:
@@ -300,31 +242,14 @@ class Budget:
         self.available: float | None = None
 
     def take(self, size: int) -> None:
-        """Add so many bytes to the budget, and raise if they do not fit in memory.
-
-        Parameters
-        ----------
-        size : int
-            Number of bytes.
-
-        Raises
-        ------
-        ResultTooLargeError
-            The bytes do not fit. The message has both sizes.
-        """
+        """Add so many bytes to the budget, and raise if they do not fit in memory."""
         if not self.has(size):
             raise ResultTooLargeError(
                 f"{self.what} would take {self.taken:,} bytes of memory; {self.available:,} are available"
             )
 
     def has(self, size: int) -> bool:
-        """Add so many bytes to the budget, and return whether they fit in memory.
-
-        Parameters
-        ----------
-        size : int
-            Number of bytes.
-        """
+        """Add so many bytes to the budget, and return whether they fit in memory."""
         self.taken += size
         if self.taken < CHECKED:
             return True
@@ -344,18 +269,6 @@ def require(size: int, what: str) -> None:
 
     Every function that makes large arrays calls this function once, with the bytes of all of them together: memory that
     was allocated and not yet written still counts as free to the system.
-
-    Parameters
-    ----------
-    size : int
-        Bytes of all arrays that will be made.
-    what : str
-        Description of the arrays, for the message.
-
-    Raises
-    ------
-    ResultTooLargeError
-        The arrays would not fit. The message has both sizes.
     """
     if size >= CHECKED:
         Budget(what).take(size)
@@ -365,11 +278,6 @@ def guarded(function: _Function) -> _Function:
     """Return a function that raises ``ResultTooLargeError`` if memory runs out in the given function.
 
     The decorator is for functions that make arrays with NumPy, and that take longer than one more call of a function.
-
-    Parameters
-    ----------
-    function : callable
-        The function.
     """
 
     @wraps(function)
@@ -386,24 +294,12 @@ def guarded(function: _Function) -> _Function:
 
 
 def fits(size: int) -> bool:
-    """Return whether so many bytes fit in memory.
-
-    Parameters
-    ----------
-    size : int
-        Number of bytes.
-    """
+    """Return whether so many bytes fit in memory."""
     return size < CHECKED or Budget("").has(size)
 
 
 def exhausted(what: str) -> ResultTooLargeError:
-    """Return the error for memory that ran out although the system reported enough.
-
-    Parameters
-    ----------
-    what : str
-        Description of what was to be allocated.
-    """
+    """Return the error for memory that ran out although the system reported enough."""
     return ResultTooLargeError(f"there is no memory for {what}")
 
 

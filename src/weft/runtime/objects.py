@@ -11,8 +11,6 @@ from ..records import record
 from . import interrupts, thread_pool
 from ._ffi import ffi
 
-__all__ = ["Library", "listening", "open_object"]
-
 _system = ffi.dlopen(None)
 _dlopen, _dlsym, _dlerror = _system.dlopen, _system.dlsym, _system.dlerror  # now: a lookup clears the last error
 _OPEN_NOW = os.RTLD_NOW | os.RTLD_LOCAL
@@ -20,30 +18,14 @@ _OPEN_NOW = os.RTLD_NOW | os.RTLD_LOCAL
 
 @record
 class Library:
-    """A loaded shared object.
+    """A loaded shared object."""
 
-    Parameters
-    ----------
-    path : str
-        Path of its file.
-    handle : object
-        The handle that ``dlopen`` returned.
-    suffix : str
-        Suffix of the names of a kernel's functions, if the object has many kernels.
-    """
-
-    path: str
-    handle: Any
-    suffix: str = ""
+    path: str  # Path of its file
+    handle: Any  # the handle that ``dlopen`` returned
+    suffix: str = ""  # Suffix of the names of a kernel's functions, if the object has many kernels
 
     def address(self, name: str) -> Any:
-        """Return the address of the C function ``name``.
-
-        Raises
-        ------
-        CompilerError
-            The library does not have the function.
-        """
+        """Return the address of the C function ``name``."""
         address = _dlsym(self.handle, f"{name}{self.suffix}".encode())
         if address == ffi.NULL:
             raise CompilerError(f"the compiled kernel has no function {name}: {_loader_error()}")
@@ -55,34 +37,13 @@ class Library:
 
 
 def open_object(path: str) -> tuple[Any, str]:
-    """Open a shared object.
-
-    Parameters
-    ----------
-    path : str
-        Path of the file.
-
-    Returns
-    -------
-    handle : object
-        The handle, or NULL.
-    reason : str
-        Reason why the file was not opened; empty if it was.
-    """
+    """Open a shared object."""
     handle = _dlopen(os.fsencode(path), _OPEN_NOW)
     return handle, "" if handle != ffi.NULL else _loader_error()
 
 
 def listening(path: str, handle: Any) -> Library:
-    """Return a library whose long loops ask whether to stop, and whose parallel loops reach the pool of threads.
-
-    Parameters
-    ----------
-    path : str
-        Path of the file.
-    handle : object
-        The handle that ``dlopen`` returned.
-    """
+    """Return a library whose long loops ask whether to stop, and whose parallel loops reach the pool of threads."""
     # The library has a pointer to the function that asks, unless none of its loops may take long.
     address = _dlsym(handle, abi.ASK.encode())
     if address != ffi.NULL:

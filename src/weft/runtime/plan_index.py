@@ -18,8 +18,6 @@ from ..config import config
 from . import cache, log, shipped
 from .build_stamp import build_stamp
 
-__all__ = ["FILE", "answer", "is_used", "keep", "key_of", "recorded", "shipped_answers", "write"]
-
 FILE = "plans.txt"
 _HEAD = b"weft plans "
 

@@ -22,28 +22,16 @@ from ._ffi import ffi
 from .levels import levels_here, machine_level
 from .objects import Library, listening, open_object
 
-__all__ = ["DIRECTORY", "Served", "Shipped", "find", "shipped"]
-
 DIRECTORY = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "_kernels")
 
 
 @record
 class Shipped:
-    """Library of shipped kernels for this machine.
+    """Library of shipped kernels for this machine."""
 
-    Parameters
-    ----------
-    library : Library or None
-        The shared object; None if no object is used.
-    level : str or None
-        The level of instructions for which it was compiled.
-    reason : str
-        Reason why no object is used.
-    """
-
-    library: Library | None
-    level: str | None
-    reason: str
+    library: Library | None  # the shared object; None if no object is used
+    level: str | None  # the level of instructions for which it was compiled
+    reason: str  # Reason why no object is used
 
     @cached
     def served(self) -> Served | None:
@@ -72,13 +60,7 @@ class Served:
 
 @lru_cache(maxsize=1)
 def shipped() -> Shipped:
-    """Open the library of the highest level that the machine has and whose file opens.
-
-    Returns
-    -------
-    Shipped
-        The library, or the reason why there is none.
-    """
+    """Open the library of the highest level that the machine has and whose file opens."""
     reason = f"there is none for {machine_level() or 'this machine'} in {DIRECTORY}"
     for level in levels_here():
         path = os.path.join(DIRECTORY, f"{level}.so")
@@ -94,15 +76,7 @@ def shipped() -> Shipped:
 
 
 def find(digest: str, names: Sequence[str]) -> Library | None:
-    """Return the shipped library that has the functions of a text; None if there is none, or settings do not allow it.
-
-    Parameters
-    ----------
-    digest : str
-        The ``abi.digest`` of the C text.
-    names : sequence of str
-        Names of the functions in C.
-    """
+    """Return the shipped library that has the functions of a text, if there is one and settings allow it."""
     if not names or not _settings_allow():
         return None
     library = shipped().library

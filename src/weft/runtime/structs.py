@@ -12,8 +12,6 @@ import numpy as np
 from ..errors import ShapeError
 from ._ffi import ffi
 
-__all__ = ["NULL", "counts_pointer", "tensor_struct"]
-
 NULL = ffi.NULL
 
 _new, _from_buffer, _cast = ffi.new, ffi.from_buffer, ffi.cast
@@ -28,28 +26,7 @@ _dimensions: dict[tuple[int, ...], Any] = {}
 def tensor_struct(
     dimensions: tuple[int, ...], arrays: tuple[np.ndarray, ...], vals: np.ndarray
 ) -> tuple[Any, tuple[Any, ...]]:
-    """Return a ``weft_tensor *`` over arrays, which may be read-only, of size zero or zero-dimensional.
-
-    Parameters
-    ----------
-    dimensions : tuple of int
-        The logical dimensions.
-    arrays : tuple of ndarray
-        The level arrays in storage order, C-contiguous.
-    vals : ndarray
-        The values, C-contiguous.
-
-    Returns
-    -------
-    (cdata, tuple)
-        The struct, and the objects that must live as long as the struct is in use. The buffers of the arrays are among
-        these objects.
-
-    Raises
-    ------
-    ShapeError
-        An axis is longer than 64-bit integers count.
-    """
+    """Return a ``weft_tensor *`` over arrays, which may be read-only, of size zero or zero-dimensional."""
     shape = _dimensions.get(dimensions)
     if shape is None:
         try:
@@ -71,11 +48,5 @@ def tensor_struct(
 
 
 def counts_pointer(counts: np.ndarray) -> Any:
-    """Return an ``int64_t *`` to a C-contiguous, writable array of int64; the pointer holds the array.
-
-    Parameters
-    ----------
-    counts : ndarray
-        The array.
-    """
+    """Return an ``int64_t *`` to a C-contiguous, writable array of int64; the pointer holds the array."""
     return _from_buffer(_COUNTS, counts, require_writable=True)

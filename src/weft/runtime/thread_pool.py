@@ -12,8 +12,6 @@ from typing import Any
 from . import forks, limits, log
 from ._ffi import ffi
 
-__all__ = ["connect", "give_up", "is_settled", "missing", "open_pool"]
-
 _lock = forks.data_lock()
 _functions: dict[str, Any] = {}
 """The address of the function for each pointer of kernels, once the pool is open."""
@@ -34,28 +32,14 @@ def missing() -> str:
 
 
 def give_up(reason: str) -> None:
-    """Let all kernels of this process run on one thread, since there are no threads here.
-
-    Parameters
-    ----------
-    reason : str
-        The reason.
-    """
+    """Let all kernels of this process run on one thread, since there are no threads here."""
     global _missing
     _missing = reason
     log.info("kernels run on one thread: %s", reason)
 
 
 def connect(name: str, address: Any) -> None:
-    """Set a pointer of a library to a function of the pool, now or when the pool is opened.
-
-    Parameters
-    ----------
-    name : str
-        Name of the pointer.
-    address : object
-        Address of the pointer.
-    """
+    """Set a pointer of a library to a function of the pool, now or when the pool is opened."""
     with _lock:
         if _functions:
             _set(name, address)
@@ -64,13 +48,7 @@ def connect(name: str, address: Any) -> None:
 
 
 def open_pool(functions: dict[str, Any]) -> None:
-    """Make functions those of the pool, unless there is a pool already.
-
-    Parameters
-    ----------
-    functions : dict
-        The address of the function for the pointer of each name.
-    """
+    """Make functions those of the pool, unless there is a pool already."""
     with _lock:
         if _functions:
             return

@@ -12,8 +12,6 @@ from typing import Any
 
 from ..config import config
 
-__all__ = ["for_work", "get_num_threads", "set_num_threads"]
-
 
 def set_num_threads(n: int) -> None:
     """Set the number of threads of parallel kernels (``config.num_threads``).
@@ -54,11 +52,6 @@ def for_work(work: int) -> int:
     """Return the number of threads to call a kernel with.
 
     All calls of kernels take their number of threads from this function.
-
-    Parameters
-    ----------
-    work : int
-        Rough number of values that the kernel reads.
     """
     return 1 if work < config.parallel_threshold else max(1, config.num_threads // _beside())
 

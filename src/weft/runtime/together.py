@@ -6,8 +6,6 @@ import threading
 from collections.abc import Callable, Sequence
 from typing import TypeVar
 
-__all__ = ["at_once", "stop_asked", "stoppable"]
-
 T = TypeVar("T")
 _thread = threading.local()
 
@@ -18,16 +16,6 @@ def at_once(calls: Sequence[Callable[[], T]]) -> list[T]:
     If a call fails, or Ctrl-C is pressed, the calls in threads of their own are asked to stop (``stop_asked``). All
     calls are waited for, so that none is left running. Then the error of the first call is raised, or else the
     earliest error.
-
-    Parameters
-    ----------
-    calls : sequence of callable
-        The calls, without arguments.
-
-    Returns
-    -------
-    list
-        The result of each call.
     """
     results: dict[int, T] = {}
     errors: list[BaseException] = []

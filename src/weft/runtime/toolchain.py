@@ -33,8 +33,6 @@ from .together import stop_asked
 if TYPE_CHECKING:
     from subprocess import Popen
 
-__all__ = ["LEVEL", "Toolchain", "current", "find_compiler"]
-
 CANDIDATES = ("cc", "gcc", "clang")
 # A loop of a few instructions that is not aligned may lie in two cache lines: SpMV took a fifth longer.
 BASE_FLAGS = (
@@ -65,13 +63,7 @@ _NO_HEADER = re.compile(r"fatal error: ['\"<]?[-+.\w/]+\.h['\">]?( file not foun
 
 
 def find_compiler() -> tuple[str, ...]:
-    """Return the command that starts the C compiler: the configured one, else the first that is installed.
-
-    Raises
-    ------
-    CompilerError
-        There is no compiler, or the configured one cannot be found.
-    """
+    """Return the command that starts the C compiler: the configured one, else the first that is installed."""
     if config.cc is not None:
         command = shlex.split(config.cc)
         path = shutil.which(os.path.expanduser(command[0]))
@@ -88,33 +80,15 @@ def find_compiler() -> tuple[str, ...]:
 
 @dataclass(eq=False, slots=True)
 class Toolchain:
-    """A compiler with a set of flags.
+    """A compiler with a set of flags."""
 
-    Parameters
-    ----------
-    command : tuple of str
-        The command that starts the compiler.
-    optimization : int
-        The -O level.
-    sanitize : bool
-        If true, compile with the address and undefined-behavior sanitizers.
-    extra : tuple of str
-        Flags after weft's own.
-    version : str
-        The compiler's answer to ``--version``.
-    refused : frozenset of str
-        Optional flags that the compiler has refused.
-    proven : frozenset of str
-        Optional flags with which the compiler has succeeded.
-    """
-
-    command: tuple[str, ...]
+    command: tuple[str, ...]  # the command that starts the compiler
     optimization: int = 3
-    sanitize: bool = False
-    extra: tuple[str, ...] = ()
-    version: str = ""
-    refused: frozenset[str] = frozenset()
-    proven: frozenset[str] = frozenset()
+    sanitize: bool = False  # if true, compile with the address and undefined-behavior sanitizers
+    extra: tuple[str, ...] = ()  # Flags after weft's own
+    version: str = ""  # the compiler's answer to ``--version``
+    refused: frozenset[str] = frozenset()  # Optional flags that the compiler has refused
+    proven: frozenset[str] = frozenset()  # Optional flags with which the compiler has succeeded
     _refused_at: float = field(default=0.0, repr=False)  # by time.time()
     _stamp: str = field(default="", repr=False)
 
@@ -155,21 +129,7 @@ class Toolchain:
         return "\n".join([self._stamp, self.version, *self.flags, *of_machine])
 
     def compile(self, source: str, output: str) -> None:
-        """Compile C text to the shared object ``output``.
-
-        Parameters
-        ----------
-        source : str
-            The text.
-        output : str
-            Path of the file to write.
-
-        Raises
-        ------
-        CompilerError
-            The compiler failed, or took longer than ``config.compile_timeout``. The message has the command and the
-            output of the compiler.
-        """
+        """Compile C text to the shared object ``output``."""
         self._run(("-x", "c", "-"), source, output)
 
     def _flags(self, without: frozenset[str]) -> tuple[str, ...]:
@@ -252,11 +212,6 @@ def _run(command: Sequence[str], text: str) -> tuple[int, str, str]:
 
     The compiler has a process group of its own, all of which is ended if the compiler is interrupted. None of its
     processes then writes a file afterwards.
-
-    Raises
-    ------
-    CompilerError
-        The compiler took longer than ``config.compile_timeout`` seconds.
     """
     import subprocess
 
@@ -327,18 +282,7 @@ _toolchains: dict[tuple[str | None, str, int, bool, str], Toolchain] = {}
 
 
 def current(optimization: int | None = None) -> Toolchain:
-    """Return the toolchain of the settings.
-
-    Parameters
-    ----------
-    optimization : int, optional
-        The -O level, in place of the one in the settings.
-
-    Returns
-    -------
-    Toolchain
-        The toolchain, of which a process makes one for the same settings.
-    """
+    """Return the toolchain of the settings."""
     level = config.optimization if optimization is None else optimization
     key = (config.cc, config.cflags, level, config.sanitize, config.cache_dir)
     found = _toolchains.get(key)

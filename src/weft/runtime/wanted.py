@@ -20,32 +20,18 @@ if TYPE_CHECKING:
 else:
     codegen = Door("weft.codegen")
 
-__all__ = ["TextFacts", "Wanted", "note"]
-
 
 @record
 class TextFacts:
-    """Facts about a C text, by which its library is found.
+    """Facts about a C text, by which its library is found."""
 
-    Parameters
-    ----------
-    digest : str
-        The ``abi.digest`` of the text.
-    names : tuple of str
-        Names of the C functions that are wanted of it.
-    parallel : bool
-        True if its kernels have loops that threads share.
-    shared : tuple of str
-        Names of the support functions that it reaches through pointers.
-    entry, toolchain : str
-        The key of its entry in the cache on disk, if it has one, and a hash of the toolchain that the key is for.
-    """
-
-    digest: str
-    names: tuple[str, ...]
-    parallel: bool
-    shared: tuple[str, ...]
+    digest: str  # the ``abi.digest`` of the text
+    names: tuple[str, ...]  # names of the C functions that are wanted of it
+    parallel: bool  # True if its kernels have loops that threads share
+    shared: tuple[str, ...]  # names of the support functions that it reaches through pointers
+    # The key of its entry in the cache on disk, if it has one, and a hash of the toolchain that the key is for.
     entry: str = ""
+    # The key of its entry in the cache on disk, if it has one, and a hash of the toolchain that the key is for.
     toolchain: str = ""
 
     @classmethod
@@ -55,22 +41,7 @@ class TextFacts:
 
 
 class Wanted:
-    """C text of which a shared object is wanted.
-
-    Parameters
-    ----------
-    source : str or callable
-        The text, or a function that makes it.
-    names : tuple of str
-        Names of the C functions that are wanted.
-    what : str
-        Description of what the text computes, for the log and for errors.
-    facts : TextFacts, optional
-        The facts about the text, which then is not made to learn them. If the text that is made after all is another
-        one, they are replaced.
-    learn : callable, optional
-        Is called with the facts once the text has a library.
-    """
+    """C text of which a shared object is wanted."""
 
     __slots__ = ("_facts", "_known", "_learn", "_source", "names", "what")
 
@@ -124,13 +95,7 @@ _noted: set[str] = set()
 
 
 def note(kernel: Wanted) -> None:
-    """Append a kernel to the file that ``config.record`` (``WEFT_RECORD``) names, once in a process.
-
-    Parameters
-    ----------
-    kernel : Wanted
-        The kernel.
-    """
+    """Append a kernel to the file that ``config.record`` (``WEFT_RECORD``) names, once in a process."""
     if kernel.source in _noted:
         return
     _noted.add(kernel.source)

@@ -16,22 +16,9 @@ from ..errors import FileFormatError
 from . import loader
 from .wanted import Wanted
 
-__all__ = ["compile_all", "read"]
-
 
 def read(path: str) -> Iterator[Wanted]:
-    """Yield the kernels of a file, each once.
-
-    Parameters
-    ----------
-    path : str
-        The file.
-
-    Raises
-    ------
-    FileFormatError
-        The file is not a list of kernels, or another version of weft has written it.
-    """
+    """Yield the kernels of a file, each once."""
     seen: set[str] = set()
     with open(path, encoding="utf-8") as file:
         for number, line in enumerate(file, 1):
@@ -48,22 +35,6 @@ def read(path: str) -> Iterator[Wanted]:
 
 
 def compile_all(kernels: Iterable[Wanted]) -> int:
-    """Compile kernels that are neither shipped nor in the cache, as many at the same time as there are CPUs.
-
-    Parameters
-    ----------
-    kernels : iterable of Wanted
-        The kernels.
-
-    Returns
-    -------
-    int
-        Number of all kernels.
-
-    Raises
-    ------
-    CompilerError
-        There is no compiler, or it failed.
-    """
+    """Compile kernels that are neither shipped nor in the cache, as many at the same time as there are CPUs."""
     with ThreadPoolExecutor(available_cpus()) as pool:
         return len(list(pool.map(lambda kernel: loader.open_all([kernel]), kernels)))

@@ -21,32 +21,12 @@ from ..records import record, replace
 from .draft import Draft
 from .loop_problem import LoopOrder, LoopProblem
 
-__all__ = ["WIDTHS", "RegisterLoops", "accumulated", "in_registers", "register_loops"]
-
 WIDTHS = (32, 8, 2, 1)
 """Widths of register strips. 32 numbers of 8 bytes take half of 16 vector registers of 32 bytes each."""
 
 
 def accumulated(negative: bool, term: Expr, nest: LoopOrder, draft: Draft, into: Access | None = None) -> Stmt:
-    """Return a nest that adds the values of one term to the result, or to a workspace.
-
-    Parameters
-    ----------
-    negative : bool
-        True if the term is subtracted.
-    term : Expr
-        The term.
-    nest : LoopOrder
-        The loops.
-    draft : Draft
-        The draft of the schedule.
-    into : Access, optional
-        The workspace; the result by default.
-
-    Returns
-    -------
-    Stmt
-    """
+    """Return a nest that adds the values of one term to the result, or to a workspace."""
     problem, target = draft.problem, into or draft.problem.target
     term = draft.stored_for(term, nest.order, nest.converts)
     nest = replace(nest, converts={})
@@ -88,24 +68,12 @@ def _is_single(expr: Expr, loops: Sequence[str], draft: Draft) -> bool:
 # -- factors outside the reductions that they do not change ---------------------------------------------------------
 @record
 class _Products:
-    """Loops around the product of factors, which is added to a target.
+    """Loops around the product of factors, which is added to a target."""
 
-    Parameters
-    ----------
-    bound : tuple of str
-        The loops that are reduced over.
-    target : Access
-        The result, or a workspace.
-    negative : bool
-        True if the product is subtracted.
-    draft : Draft
-        The draft of the schedule.
-    """
-
-    bound: tuple[str, ...]
-    target: Access
-    negative: bool
-    draft: Draft
+    bound: tuple[str, ...]  # the loops that are reduced over
+    target: Access  # the result, or a workspace
+    negative: bool  # True if the product is subtracted
+    draft: Draft  # the draft of the schedule
 
     def nested(self, order: Sequence[str], factors: Sequence[Expr], outer: Sequence[str] = ()) -> Stmt:
         """Return loops inside those of ``outer``, with factors hoisted that a reduction does not change.
@@ -152,43 +120,17 @@ def _meets_once(factors: Sequence[Expr], draft: Draft) -> bool:
 # -- registers ------------------------------------------------------------------------------------------------------
 @record
 class RegisterLoops:
-    """Loops around and inside a reduction whose results are held in registers.
+    """Loops around and inside a reduction whose results are held in registers."""
 
-    Parameters
-    ----------
-    outer : tuple of str
-        The loops outside the reduction.
-    inner : tuple of str
-        The loops of the result inside the reduction.
-    small : bool
-        True if the inner loops have few coordinates; else they are cut into strips.
-    """
-
-    outer: tuple[str, ...]
-    inner: tuple[str, ...]
-    small: bool
+    outer: tuple[str, ...]  # the loops outside the reduction
+    inner: tuple[str, ...]  # the loops of the result inside the reduction
+    small: bool  # True if the inner loops have few coordinates; else they are cut into strips
 
 
 def register_loops(
     problem: LoopProblem, types: Mapping[str, TensorType], term: Expr, order: Sequence[str]
 ) -> RegisterLoops | None:
-    """Return the loops around a block or strip of the result in registers; None if none can be held there.
-
-    Parameters
-    ----------
-    problem : LoopProblem
-        The problem.
-    types : mapping
-        Types of the tensors that the term reads.
-    term : Expr
-        The term that is accumulated.
-    order : sequence of str
-        Variables of the loops, outermost first.
-
-    Returns
-    -------
-    RegisterLoops or None
-    """
+    """Return the loops around a block or strip of the result in registers; None if none can be held there."""
     bound = term.vars if isinstance(term, Reduce) else ()
     first = next((n for n, v in enumerate(order) if v in bound), 0)
     # Inside the outermost reduction loop, the result needs a workspace over its own loops.
@@ -226,23 +168,6 @@ def in_registers(negative: bool, term: Expr, nest: LoopOrder, op: str | None, dr
     inside of a block, whose size is known, or a register strip of a dense level. For strips, loops over them are put
     around the reduction, which is repeated for each. Strips pay if the reduction is one loop: the body of several
     nested loops may be much work.
-
-    Parameters
-    ----------
-    negative : bool
-        True if the term is subtracted.
-    term : Expr
-        The term.
-    nest : LoopOrder
-        The loops.
-    op : str or None
-        The operator that stores the workspace in the result; None for a plain assignment.
-    draft : Draft
-        The draft of the schedule.
-
-    Returns
-    -------
-    Stmt or None
     """
     problem = draft.problem
     if (loops := register_loops(problem, draft.types, term, nest.order)) is None:

@@ -10,8 +10,6 @@ from ..hints import did_you_mean
 from ..records import record
 from .user_schedule import LoopNest
 
-__all__ = ["Command", "parse_commands", "scheduler"]
-
 _USAGE = {
     "reorder": "reorder(k, j)",
     "precompute": "precompute(A(i,j)*B(j,k), k, name=w)",
@@ -25,24 +23,12 @@ _LARGEST_BLOCK = 1 << 20
 
 @record
 class Command:
-    """One scheduling command.
+    """One scheduling command."""
 
-    Parameters
-    ----------
-    name : str
-        The name of the method of :class:`LoopNest`.
-    arguments : tuple of str
-        Its arguments as they are written, without quotes.
-    line : str
-        The line of the text that it stands in.
-    position : int
-        The place in this line at which it begins.
-    """
-
-    name: str
-    arguments: tuple[str, ...]
-    line: str
-    position: int
+    name: str  # the name of the method of :class:`LoopNest`
+    arguments: tuple[str, ...]  # Its arguments as they are written, without quotes
+    line: str  # the line of the text that it stands in
+    position: int  # the place in this line at which it begins
 
     def error(self, message: str) -> NotationError:
         """Return an error with a caret under the command."""
@@ -76,17 +62,6 @@ class Command:
 
 def parse_commands(text: str) -> tuple[Command, ...]:
     """Return the scheduling commands of a text.
-
-    Parameters
-    ----------
-    text : str
-        Commands such as ``split(i, i0, i1, 32)``, on lines of their own or one behind the other. Points before them
-        and quotes around names are allowed, as in Python.
-
-    Raises
-    ------
-    NotationError
-        When the text is no sequence of commands.
 
     Examples
     --------
@@ -141,18 +116,7 @@ def _arguments(text: str) -> tuple[str, ...]:
 
 
 def scheduler(commands: tuple[Command, ...]) -> Callable[[LoopNest], LoopNest] | None:
-    """Return the function that changes the automatic schedule by commands; None if there are none.
-
-    Parameters
-    ----------
-    commands : tuple of Command
-        The commands, the first first.
-
-    Raises
-    ------
-    NotationError
-        When a command has other arguments than it takes.
-    """
+    """Return the function that changes the automatic schedule by commands; None if there are none."""
     steps = [_step(command) for command in commands]
     if not steps:
         return None

@@ -20,8 +20,6 @@ from .loop_orders import loop_orders, weigh
 from .loop_problem import LoopOrder, LoopProblem
 from .strategy import Candidate, Strategy
 
-__all__ = ["CoordinateList"]
-
 
 class CoordinateList(Strategy):
     """The strategy that appends coordinates and values, which a conversion sorts and sums afterwards.

@@ -24,12 +24,6 @@ from ..index_notation import nodes
 from ..index_notation.nodes import Access, Apply, Expr, Reduce
 from ..remapping.nodes import Binary
 
-__all__ = [
-    "APPENDED", "CHILDREN", "CONVERT", "DIMENSION", "MISPLACED", "NOTHING", "PLACED", "RUNS", "SHARED", "TRANSPOSE",
-    "VECTORS", "cost", "density", "is_strided", "iterations", "misplaced", "nonzeros", "passed_in_strides",
-    "price", "restarts",
-]  # fmt: skip
-
 NOTHING: Mapping[str, float] = MappingProxyType({})
 """Default of ``entered``: no loop has a given number of iterations."""
 
@@ -51,17 +45,7 @@ MISPLACED = 4.0
 
 
 def nonzeros(format: Format) -> float:
-    """Return the number of stored entries of a typical tensor.
-
-    Parameters
-    ----------
-    format : Format
-        Format of the tensor.
-
-    Returns
-    -------
-    float
-    """
+    """Return the number of stored entries of a typical tensor."""
     return prod(_coordinates(format, k) for k in range(len(format.levels)))
 
 
@@ -83,40 +67,13 @@ def _coordinates(format: Format, k: int) -> float:
 
 
 def density(format: Format) -> float:
-    """Return how many times as many entries dense blocks give a tensor as it would have without blocks.
-
-    Parameters
-    ----------
-    format : Format
-        Format of the tensor.
-
-    Returns
-    -------
-    float
-    """
+    """Return how many times as many entries dense blocks give a tensor as it would have without blocks."""
     sizes = format.block_sizes.values()
     return prod(sizes) / max(sizes, default=1)  # a block fills as many rows as it has, each with all other elements
 
 
 def extents(expr: Expr, types: Mapping[str, TensorType]) -> Mapping[str, float]:
-    """Return the number of iterations that an expression needs of the loop over each variable on which it depends.
-
-    Parameters
-    ----------
-    expr : Expr
-        The expression.
-    types : mapping
-        Types of the tensors.
-
-    Returns
-    -------
-    mapping
-
-    Raises
-    ------
-    TypeError
-        If the expression has a node of another kind.
-    """
+    """Return the number of iterations that an expression needs of the loop over each variable on which it depends."""
     match expr:
         case Access(tensor=tensor):
             format = types[tensor].format
@@ -176,22 +133,6 @@ def restarts(expr: Expr, access: Access, order: Sequence[str], types: Mapping[st
 
     The loops take time in the product of two numbers of coordinates. If each coordinate were located instead, they
     would take time in the smaller number.
-
-    Parameters
-    ----------
-    expr : Expr
-        Expression that the loops compute.
-    access : Access
-        Operand whose outermost level may be iterated many times.
-    order : sequence of str
-        Variables of the loops, outermost first.
-    types : mapping
-        Types of the tensors.
-
-    Returns
-    -------
-    Access or None
-        None if the loops iterate the level once, or locate its coordinates.
     """
     format = types[access.tensor].format
     if format.is_structured or not access.indices or len(set(access.indices)) < format.order:
@@ -229,25 +170,7 @@ def cost(
     into: Access | None = None,
     entered: Mapping[str, float] = NOTHING,
 ) -> float:
-    """Return the number of iterations of a loop nest, summed over its depths, with strided loops weighted.
-
-    Parameters
-    ----------
-    expr : Expr
-        Expression that the loops compute.
-    order : sequence of str
-        Variables of the loops, outermost first.
-    types : mapping
-        Types of the tensors.
-    into : Access, optional
-        Array that the innermost loop writes; strides in it count as well.
-    entered : mapping
-        Number of iterations of loops that other parts of the statement determine.
-
-    Returns
-    -------
-    float
-    """
+    """Return the number of iterations of a loop nest, summed over its depths, with strided loops weighted."""
     known, strided, stored = _extents(expr, types_of(expr, types))
     known = {**known, **entered}
     loops = [v for v in order if known.get(v) != 1]  # a loop with one iteration costs nothing
@@ -267,38 +190,12 @@ def cost(
 
 
 def iterations(expr: Expr, types: Mapping[str, TensorType]) -> Mapping[str, float]:
-    """Return the number of iterations that an expression needs of each loop.
-
-    Parameters
-    ----------
-    expr : Expr
-        The expression.
-    types : mapping
-        Types of the tensors.
-
-    Returns
-    -------
-    mapping
-    """
+    """Return the number of iterations that an expression needs of each loop."""
     return _extents(expr, types_of(expr, types))[0]
 
 
 def is_strided(access: Access, v: str, format: Format) -> bool:
-    """Return whether a loop over ``v`` iterates an array in strides, from one of its rows to the next.
-
-    Parameters
-    ----------
-    access : Access
-        Tensor and index variables.
-    v : str
-        Variable of the loop.
-    format : Format
-        Format of the tensor.
-
-    Returns
-    -------
-    bool
-    """
+    """Return whether a loop over ``v`` iterates an array in strides, from one of its rows to the next."""
     *above, last = level_variables(access, format) or ("",)
     return v in above and v != last and format.levels[above.index(v)].full
 
@@ -307,19 +204,6 @@ def misplaced(access: Access, order: Sequence[str], format: Format) -> bool:
     """Return whether loops visit the levels of an operand with dense blocks in another order than that of the levels.
 
     Loops inside a misplaced one over places in a block iterate the blocks again, and read values in strides.
-
-    Parameters
-    ----------
-    access : Access
-        The operand and its index variables.
-    order : sequence of str
-        Variables of the loops, outermost first.
-    format : Format
-        Format of the operand.
-
-    Returns
-    -------
-    bool
     """
     if not format.block_sizes:
         return False
@@ -328,23 +212,7 @@ def misplaced(access: Access, order: Sequence[str], format: Format) -> bool:
 
 
 def passed_in_strides(expr: Expr, access: Access, order: Sequence[str], types: Mapping[str, TensorType]) -> bool:
-    """Return whether loops iterate an array in strides so often that storing it in another order pays.
-
-    Parameters
-    ----------
-    expr : Expr
-        Expression that the loops compute.
-    access : Access
-        The array.
-    order : sequence of str
-        Variables of the loops, outermost first.
-    types : mapping
-        Types of the tensors.
-
-    Returns
-    -------
-    bool
-    """
+    """Return whether loops iterate an array in strides so often that storing it in another order pays."""
     format = types[access.tensor].format
     if format.order < 2 or not format.is_dense or format.is_structured:
         return False
@@ -363,17 +231,7 @@ def _extents_around(expr: Expr, access: Access, kinds: Types) -> Mapping[str, fl
 
 
 def price(format: Format) -> float:
-    """Return the cost of storing a typical operand in another order.
-
-    Parameters
-    ----------
-    format : Format
-        Format of the operand.
-
-    Returns
-    -------
-    float
-    """
+    """Return the cost of storing a typical operand in another order."""
     return (TRANSPOSE if format.is_dense else CONVERT) * nonzeros(format)
 
 
@@ -398,21 +256,7 @@ def _extents(expr: Expr, kinds: Types) -> tuple[Mapping[str, float], Mapping[str
 
 
 def leaves(term: Expr, order: Sequence[str], types: Mapping[str, TensorType]) -> float:
-    """Return an estimate of the number of values of a term, in the innermost of some loops.
-
-    Parameters
-    ----------
-    term : Expr
-        The term.
-    order : sequence of str
-        Variables of the loops, outermost first.
-    types : mapping
-        Types of the tensors.
-
-    Returns
-    -------
-    float
-    """
+    """Return an estimate of the number of values of a term, in the innermost of some loops."""
     known = iterations(term, types)
     loops = [v for v in order if known.get(v) != 1]  # the innermost loop with more than one iteration counts
     inner = cost(term, loops, types) - cost(term, loops[:-1], types) if loops else 1.0

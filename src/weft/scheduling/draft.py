@@ -16,18 +16,11 @@ from .loop_orders import stored_as
 from .loop_problem import LoopProblem, fresh_name, loops_of
 from .operand_conversions import OperandConversion, widest_index
 
-__all__ = ["Draft"]
-
 
 class Draft:
     """The names, workspaces, conversions and notes of a statement that a strategy writes.
 
     A draft lives while one statement is written. The parts of the finished statement go to a frozen ``Schedule``.
-
-    Parameters
-    ----------
-    problem : LoopProblem
-        The problem that the statement solves.
     """
 
     def __init__(self, problem: LoopProblem) -> None:

@@ -13,27 +13,9 @@ from ..index_notation.nodes import Expr
 from .draft import Draft
 from .loop_problem import LoopProblem
 
-__all__ = ["filled"]
-
 
 def filled(stmt: Stmt, order: Sequence[str], value: Expr, draft: Draft) -> Stmt:
-    """Return a statement that first initializes the elements that its plain assignments do not reach.
-
-    Parameters
-    ----------
-    stmt : Stmt
-        The statement.
-    order : sequence of str
-        Variables of the loops that may leave out coordinates.
-    value : Expr
-        The expression whose operands the loops iterate.
-    draft : Draft
-        The draft of the schedule.
-
-    Returns
-    -------
-    Stmt
-    """
+    """Return a statement that first initializes the elements that its plain assignments do not reach."""
     problem = draft.problem
     if problem.accumulating or not problem.free:
         return stmt

@@ -18,8 +18,6 @@ from .loop_orders import best_scatter, loop_orders, weigh_scatter
 from .loop_problem import LoopOrder, LoopProblem
 from .strategy import Candidate, Strategy
 
-__all__ = ["Fold"]
-
 
 class Fold(Strategy):
     """The strategy that reduces entries into the elements of a dense result.

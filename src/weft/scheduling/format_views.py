@@ -25,64 +25,30 @@ from ..records import record, replace
 from ..remapping.inverse import significance
 from ..remapping.nodes import Axis, Counter, axes_of
 
-__all__ = ["FormatView", "format_views"]
-
 _MANY = 4
 
 
 @record
 class FormatView:
-    """One way in which the scheduler can see an assignment.
+    """One way in which the scheduler can see an assignment."""
 
-    Parameters
-    ----------
-    assignment : Assignment
-        The assignment; its reductions are over loops, which may be variables of levels instead of the user's own.
-    types : mapping
-        The types of all tensors; those stored plainly have new names.
-    stored_plainly : tuple of (str, str)
-        Names of operands that are stored plainly, or in order, each with its new name.
-    kept : frozenset of str
-        The structured tensors that are iterated by their levels.
-    free_loops : tuple of str
-        The loops over which nothing is reduced.
-    derived : tuple of DerivedVariable
-        The variables that follow from the loops.
-    final_format : Format or None
-        The format to which the result is converted at the end.
-    looked_up : tuple of (str, str)
-        Names of operands whose arrays only locate coordinates, each with its new name.
-    why_not : str or None
-        The reason why this view cannot be scheduled, for tensors that are kept; None if it can be.
-    """
-
+    # The assignment; its reductions are over loops, which may be variables of levels instead of the user's own.
     assignment: Assignment
-    types: Mapping[str, TensorType]
+    types: Mapping[str, TensorType]  # the types of all tensors; those stored plainly have new names
+    # Names of operands that are stored plainly, or in order, each with its new name.
     stored_plainly: tuple[tuple[str, str], ...] = ()
-    kept: frozenset[str] = frozenset()
-    free_loops: tuple[str, ...] = ()
-    derived: tuple[DerivedVariable, ...] = ()
-    final_format: Format | None = None
+    kept: frozenset[str] = frozenset()  # the structured tensors that are iterated by their levels
+    free_loops: tuple[str, ...] = ()  # the loops over which nothing is reduced
+    derived: tuple[DerivedVariable, ...] = ()  # the variables that follow from the loops
+    final_format: Format | None = None  # the format to which the result is converted at the end
+    # Names of operands whose arrays only locate coordinates, each with its new name.
     looked_up: tuple[tuple[str, str], ...] = ()
+    # The reason why this view cannot be scheduled, for tensors that are kept; None if it can be.
     why_not: str | None = None
 
 
 def format_views(assignment: Assignment, types: Mapping[str, TensorType], wide: bool = False) -> Iterator[FormatView]:
-    """Yield the views of an assignment. Those that cannot be scheduled have a reason.
-
-    Parameters
-    ----------
-    assignment : Assignment
-        The assignment with explicit reductions.
-    types : mapping
-        Types of the tensors, the result's included.
-    wide : bool
-        True if dimensions are too large for dense levels.
-
-    Yields
-    ------
-    FormatView
-    """
+    """Yield the views of an assignment. Those that cannot be scheduled have a reason."""
     yield from _walked(assignment, types, wide)
     yield from _in_order(assignment, types, wide)
     found = [n for n in dict.fromkeys(a.tensor for a in distinct_accesses(assignment.value)) if _can_be_asked(types[n])]
@@ -206,24 +172,12 @@ def _view(
 
 @record
 class _Substitution:
-    """An assignment whose operands and result have plain formats where they are not kept.
+    """An assignment whose operands and result have plain formats where they are not kept."""
 
-    Parameters
-    ----------
-    value : Expr
-        The right-hand side, with the new names of operands.
-    types : mapping
-        The types of all tensors.
-    stored : tuple of (str, str)
-        Names of the operands that are stored plainly, each with its new name.
-    final_format : Format or None
-        The format to which the result is converted at the end.
-    """
-
-    value: Expr
-    types: Mapping[str, TensorType]
-    stored: tuple[tuple[str, str], ...]
-    final_format: Format | None
+    value: Expr  # the right-hand side, with the new names of operands
+    types: Mapping[str, TensorType]  # the types of all tensors
+    stored: tuple[tuple[str, str], ...]  # names of the operands that are stored plainly, each with its new name
+    final_format: Format | None  # the format to which the result is converted at the end
 
 
 def _store_plainly(
@@ -248,30 +202,14 @@ def _store_plainly(
 
 @record
 class _LoopVariables:
-    """The variables of the loops over the levels of kept tensors, and those that follow from them.
+    """The variables of the loops over the levels of kept tensors, and those that follow from them."""
 
-    Parameters
-    ----------
-    accesses : sequence of Access
-        The accesses of the kept tensors.
-    covered : set of str
-        Indices of kept tensors that have no loop.
-    derived : tuple of DerivedVariable
-        Variables that follow from the loops.
-    made_of : mapping
-        The variables of levels, each with the indices that determine it.
-    single : set of str
-        Variables of levels whose coordinates follow from those of the levels above.
-    levels : mapping
-        For each kept tensor the variables of its levels, in all its accesses.
-    """
-
-    accesses: Sequence[Access]
-    covered: Set[str]
-    derived: tuple[DerivedVariable, ...]
-    made_of: Mapping[str, frozenset[str]]
-    single: Set[str]
-    levels: Mapping[Access, Set[str]]
+    accesses: Sequence[Access]  # the accesses of the kept tensors
+    covered: Set[str]  # Indices of kept tensors that have no loop
+    derived: tuple[DerivedVariable, ...]  # Variables that follow from the loops
+    made_of: Mapping[str, frozenset[str]]  # the variables of levels, each with the indices that determine it
+    single: Set[str]  # Variables of levels whose coordinates follow from those of the levels above
+    levels: Mapping[Access, Set[str]]  # for each kept tensor the variables of its levels, in all its accesses
 
 
 def _loop_variables(

@@ -19,8 +19,6 @@ from .loop_orders import can_store_again, formats_for, loop_orders, price_of, we
 from .loop_problem import LoopOrder, LoopProblem
 from .strategy import Candidate, Strategy
 
-__all__ = ["Gather"]
-
 
 class Gather(Strategy):
     """The strategy with free variables outside and every reduction inside, in a scalar workspace.

@@ -31,11 +31,6 @@ from .cost_model import (
 from .loop_problem import LoopOrder, LoopProblem
 from .operand_conversions import found_by_coordinate, reordered
 
-__all__ = [
-    "best_scatter", "can_store_again", "formats_for", "loop_orders", "price_of", "scanned_again", "stored_as", "weigh",
-    "weigh_scatter",
-]  # fmt: skip
-
 _EXHAUSTIVE = 720
 """Largest number of nests for which all loop orders are tried: that of six variables."""
 
@@ -46,19 +41,6 @@ def loop_orders(
     """Yield the loop orders to consider.
 
     Few variables have all permutations. Many variables have the paths of the operands and of the result.
-
-    Parameters
-    ----------
-    problem : LoopProblem
-        The problem.
-    free, bound : sequence of str
-        The variables of the loops.
-    each : int
-        The number of nests that the caller weighs for every order.
-
-    Yields
-    ------
-    tuple of str
     """
     variables = (*free, *bound)
     if factorial(len(variables)) * each <= _EXHAUSTIVE:
@@ -79,19 +61,6 @@ def can_store_again(problem: LoopProblem, operands: Iterable[Access], order: Seq
 
     A structured operand that is kept cannot be stored in another order of its levels. An index without a loop cannot be
     ordered.
-
-    Parameters
-    ----------
-    problem : LoopProblem
-        The problem.
-    operands : iterable of Access
-        The operands.
-    order : sequence of str
-        Variables of the loops, outermost first.
-
-    Returns
-    -------
-    bool
     """
     kept = {*problem.view.kept, *(new for _, new in problem.view.looked_up)}
     return not any(a.tensor in kept or not set(a.indices) <= set(order) for a in operands)
@@ -103,23 +72,6 @@ def formats_for(
     """Return the accesses whose operand must be stored another way, with the new formats.
 
     A new format of one operand may make the loops iterate another one many times, which then needs a new format, too.
-
-    Parameters
-    ----------
-    problem : LoopProblem
-        The problem.
-    expr : Expr
-        The expression that the loops compute.
-    order : sequence of str
-        Variables of the loops, outermost first.
-    how : {'merge', 'gather', 'place', 'scatter', 'workspace'}
-        The way in which the loops visit coordinates.
-    loose : frozenset of str
-        The loops that may visit coordinates in any order.
-
-    Returns
-    -------
-    mapping
     """
     found: dict[Access, Format] = {}
     while changed := dict(_misfits(problem, expr, order, how, found, loose)):
@@ -173,40 +125,14 @@ def _is_to_be_found(
 
 
 def stored_as(problem: LoopProblem, access: Access, order: Sequence[str]) -> Format:
-    """Return the format in which an operand follows the loops.
-
-    Parameters
-    ----------
-    problem : LoopProblem
-        The problem.
-    access : Access
-        The operand.
-    order : sequence of str
-        Variables of the loops, outermost first.
-
-    Returns
-    -------
-    Format
-    """
+    """Return the format in which an operand follows the loops."""
     place = {v: n for n, v in enumerate(order)}
     format = problem.types[access.tensor].format
     return reordered(format, tuple(sorted(range(format.order), key=lambda axis: place[access.indices[axis]])))
 
 
 def price_of(problem: LoopProblem, operands: Iterable[Access]) -> float:
-    """Return the cost of storing operands another way.
-
-    Parameters
-    ----------
-    problem : LoopProblem
-        The problem.
-    operands : iterable of Access
-        The operands.
-
-    Returns
-    -------
-    float
-    """
+    """Return the cost of storing operands another way."""
     return sum(price(problem.types[a.tensor].format) for a in operands)
 
 
@@ -215,29 +141,7 @@ def weigh(
     problem: LoopProblem, expr: Expr, order: tuple[str, ...], how: Visit = "merge", into: Access | None = None,
     entered: Mapping[str, float] = NOTHING, loose: frozenset[str] = frozenset(),
 ) -> LoopOrder:  # fmt: skip
-    """Return a loop order with its cost, infinite if a needed conversion is impossible.
-
-    Parameters
-    ----------
-    problem : LoopProblem
-        The problem.
-    expr : Expr
-        The expression that the loops compute.
-    order : tuple of str
-        Variables of the loops, outermost first.
-    how : {'merge', 'gather', 'place', 'scatter', 'workspace'}
-        The way in which the loops visit coordinates.
-    into : Access, optional
-        The array that the innermost loop writes.
-    entered : mapping
-        The iterations of loops for which they are known.
-    loose : frozenset of str
-        The loops that may visit coordinates in any order.
-
-    Returns
-    -------
-    LoopOrder
-    """
+    """Return a loop order with its cost, infinite if a needed conversion is impossible."""
     converts = formats_for(problem, expr, order, how, loose)
     if not can_store_again(problem, converts, order):
         return LoopOrder(order, inf, converts)
@@ -256,19 +160,6 @@ def weigh_scatter(problem: LoopProblem, term: Expr, order: tuple[str, ...]) -> L
 
     If there is one reduced loop around an innermost free one, the nest accumulates into register strips. The result is
     then not written in the innermost loop.
-
-    Parameters
-    ----------
-    problem : LoopProblem
-        The problem.
-    term : Expr
-        The term that is accumulated.
-    order : tuple of str
-        Variables of the loops, outermost first.
-
-    Returns
-    -------
-    LoopOrder
     """
     # Strips need free loops outside, then one reduced loop, then one free loop.
     free = problem.free
@@ -282,21 +173,7 @@ def weigh_scatter(problem: LoopProblem, term: Expr, order: tuple[str, ...]) -> L
 
 
 def best_scatter(problem: LoopProblem, term: Expr, terms: int = 1) -> LoopOrder:
-    """Return the cheapest nest that accumulates a term into the result.
-
-    Parameters
-    ----------
-    problem : LoopProblem
-        The problem.
-    term : Expr
-        The term.
-    terms : int
-        The number of terms, each of which has loops of its own.
-
-    Returns
-    -------
-    LoopOrder
-    """
+    """Return the cheapest nest that accumulates a term into the result."""
     bound = term.vars if isinstance(term, Reduce) else ()
     nests = [weigh_scatter(problem, term, order) for order in loop_orders(problem, problem.free, bound, each=terms)]
     # Threads can share the loops only if the outermost one is over the result.
@@ -311,19 +188,7 @@ def best_scatter(problem: LoopProblem, term: Expr, terms: int = 1) -> LoopOrder:
 
 
 def scanned_again(problem: LoopProblem, nests: Sequence[LoopOrder]) -> tuple[tuple[str, str], ...]:
-    """Return vectors that are iterated many times, each with the operand whose coordinates cause the iterations.
-
-    Parameters
-    ----------
-    problem : LoopProblem
-        The problem.
-    nests : sequence of LoopOrder
-        The loops.
-
-    Returns
-    -------
-    tuple of (str, str)
-    """
+    """Return vectors that are iterated many times, each with the operand whose coordinates cause the iterations."""
     found = []
     for nest in nests:
         types = problem.with_formats(nest.converts)

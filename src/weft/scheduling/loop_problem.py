@@ -21,42 +21,22 @@ from ..variant import Variant
 from .cost_model import CONVERT, PLACED, density, nonzeros
 from .format_views import FormatView
 
-__all__ = ["LoopOrder", "LoopProblem", "fresh_name", "loops_of"]
-
 
 @record
 class LoopOrder:
-    """A loop order for one term, or for the whole expression, with its cost.
+    """A loop order for one term, or for the whole expression, with its cost."""
 
-    Parameters
-    ----------
-    order : tuple of str
-        Variables of the loops, outermost first.
-    cost : float
-        Estimated cost, conversions included; infinite if the order is impossible.
-    converts : mapping
-        For each access whose operand must be stored another way its new format.
-    """
-
-    order: tuple[str, ...]
-    cost: float
-    converts: Mapping[Access, Format]
+    order: tuple[str, ...]  # Variables of the loops, outermost first
+    cost: float  # Estimated cost, conversions included; infinite if the order is impossible
+    converts: Mapping[Access, Format]  # for each access whose operand must be stored another way its new format
 
 
 @record
 class LoopProblem:
-    """A view of an assignment whose loops are to be found, for one variant.
-
-    Parameters
-    ----------
-    view : FormatView
-        The view.
-    variant : Variant
-        The assumptions for which loops are scheduled.
-    """
+    """A view of an assignment whose loops are to be found, for one variant."""
 
     view: FormatView
-    variant: Variant
+    variant: Variant  # the assumptions for which loops are scheduled
 
     # -- the assignment -----------------------------------------------------------------------------------------
     @cached
@@ -280,21 +260,7 @@ class LoopProblem:
 
 
 def loops_of(expr: Expr, types: Mapping[str, TensorType], derived: Sequence[DerivedVariable]) -> set[str]:
-    """Return the loops that an expression depends on.
-
-    Parameters
-    ----------
-    expr : Expr
-        The expression.
-    types : mapping
-        Types of the tensors. Accesses of others are of workspaces.
-    derived : sequence of DerivedVariable
-        The variables that follow from the loops.
-
-    Returns
-    -------
-    set of str
-    """
+    """Return the loops that an expression depends on."""
     found = {v for a in distinct_accesses(expr) for v in a.indices}
     found |= {
         v for a in distinct_accesses(expr) if a.tensor in types for v in level_variables(a, types[a.tensor].format)
@@ -307,19 +273,7 @@ def loops_of(expr: Expr, types: Mapping[str, TensorType], derived: Sequence[Deri
 
 
 def fresh_name(stem: str, taken: Collection[str]) -> str:
-    """Return a name that is not taken: the stem, with a number behind it if need be.
-
-    Parameters
-    ----------
-    stem : str
-        Beginning of the name.
-    taken : collection of str
-        Names that it must not be.
-
-    Returns
-    -------
-    str
-    """
+    """Return a name that is not taken: the stem, with a number behind it if need be."""
     name, n = stem, 0
     while name in taken:
         n += 1

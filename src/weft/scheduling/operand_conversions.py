@@ -10,32 +10,16 @@ from ..index_notation.nodes import Access, Expr
 from ..records import record
 from ..remapping import Remapping
 
-__all__ = ["OperandConversion", "found_by_coordinate", "reordered", "widest_index"]
-
 
 @record
 class OperandConversion:
-    """An operand stored again, so that its levels follow the loops.
+    """An operand stored again, so that its levels follow the loops."""
 
-    Parameters
-    ----------
-    tensor : str
-        Name of the operand.
-    name : str
-        Name of the operand after conversion.
-    format : Format
-        Format after conversion.
-    reason : str
-        Reason for the conversion, for ``explain``.
-    accesses : tuple of Access
-        Accesses that read the converted operand.
-    """
-
-    tensor: str
-    name: str
+    tensor: str  # name of the operand
+    name: str  # name of the operand after conversion
     format: Format
-    reason: str
-    accesses: tuple[Access, ...] = ()
+    reason: str  # Reason for the conversion, for ``explain``
+    accesses: tuple[Access, ...] = ()  # Accesses that read the converted operand
 
     def renamed(self, expr: Expr) -> Expr:
         """Return an expression whose accesses read the converted operand."""
@@ -46,19 +30,7 @@ class OperandConversion:
 
 @lru_cache(maxsize=1024)
 def reordered(format: Format, modes: tuple[int, ...]) -> Format:
-    """Return a format over another order of axes; a coordinate list becomes compressed levels.
-
-    Parameters
-    ----------
-    format : Format
-        The format.
-    modes : tuple of int
-        The axis of each new level.
-
-    Returns
-    -------
-    Format
-    """
+    """Return a format over another order of axes; a coordinate list becomes compressed levels."""
     # Levels that could not be merged or located would not help the loops either.
     if any(level.branchless or not level.merges or level.locates is None for level in format.canonical().levels):
         return Format(Remapping(modes), (Compressed(),) * len(modes))
@@ -71,17 +43,6 @@ def found_by_coordinate(format: Format, wide: bool) -> Format:
 
     The level is an array over the dimension, but a hash table if that is too large (``wide``) or if it is the only
     level.
-
-    Parameters
-    ----------
-    format : Format
-        The format.
-    wide : bool
-        True if dimensions are too large for dense levels.
-
-    Returns
-    -------
-    Format
     """
     root = Hashed() if wide or format.order == 1 else Dense()
     return Format(format.remapping, (root, *format.levels[1:]))

@@ -21,8 +21,6 @@ from .loop_orders import best_scatter, loop_orders, weigh
 from .loop_problem import LoopOrder, LoopProblem
 from .strategy import Candidate, Strategy
 
-__all__ = ["BlockScatter", "Scatter"]
-
 
 class Scatter(Strategy):
     """The strategy in which each additive term has its own nest that accumulates into a dense result."""

@@ -29,38 +29,21 @@ from .operand_conversions import OperandConversion
 from .strategies import DENSE_RESULT, cheapest
 from .strategy import Candidate
 
-__all__ = ["OperandConversion", "Schedule", "cheapest_schedule", "forms_of", "one_reduction", "share_loop", "views_of"]
-
 
 @record
 class Schedule:
-    """The way in which one assignment is computed.
+    """The way in which one assignment is computed."""
 
-    Parameters
-    ----------
-    candidate : Candidate
-        The strategy and the loop orders that were chosen.
-    program : Program
-        Concrete index notation with explicit conversions of dtypes.
-    types : dict
-        The types of all tensors that the program uses, converted operands and the result included.
-    conversions : tuple of OperandConversion
-        Conversions that come first.
-    final_format : Format or None
-        Format to which the result is converted afterwards, if the program does not compute it directly.
-    entry_order : EntryOrder or None
-        The order in which values come to a result that is assembled by insertion; None for other results.
-    decisions : tuple of str
-        Decisions and their reasons.
-    """
-
-    candidate: Candidate
-    program: Program
+    candidate: Candidate  # the strategy and the loop orders that were chosen
+    program: Program  # Concrete index notation with explicit conversions of dtypes
+    # The types of all tensors that the program uses, converted operands and the result included.
     types: Mapping[str, TensorType]
-    conversions: tuple[OperandConversion, ...] = ()
+    conversions: tuple[OperandConversion, ...] = ()  # Conversions that come first
+    # Format to which the result is converted afterwards, if the program does not compute it directly.
     final_format: Format | None = None
+    # The order in which values come to a result that is assembled by insertion; None for other results.
     entry_order: EntryOrder | None = None
-    decisions: tuple[str, ...] = ()
+    decisions: tuple[str, ...] = ()  # Decisions and their reasons
 
     @property
     def problem(self) -> LoopProblem:
@@ -171,24 +154,7 @@ def _allowed(view: FormatView, target: str, result: TensorType, variant: Variant
 def cheapest_schedule(
     views: Sequence[FormatView], assignment: Assignment, types: Mapping[str, TensorType], variant: Variant = DEFAULT
 ) -> Schedule:
-    """Return the cheapest of the schedules of all views.
-
-    Parameters
-    ----------
-    views : sequence of FormatView
-        The views. Those that cannot be scheduled are passed over.
-    assignment : Assignment
-        What they are views of, for messages.
-    types : mapping
-        The type of every tensor, the result's included.
-    variant : Variant
-        The assumptions for which loops are scheduled.
-
-    Raises
-    ------
-    ScheduleError
-        If no view has a schedule.
-    """
+    """Return the cheapest of the schedules of all views."""
     found = [cheapest(LoopProblem(view, variant)) for view in views if view.why_not is None]
     chosen = min((c for c in found if c is not None), key=lambda c: c.price, default=None)
     if chosen is None:
@@ -215,17 +181,7 @@ def _written(candidate: Candidate) -> Schedule:
 
 # -- the parallel loop ----------------------------------------------------------------------------------------------
 def share_loop(schedule: Schedule) -> Schedule:
-    """Return the schedule with its outermost loop marked parallel, if the iterations write different elements.
-
-    Parameters
-    ----------
-    schedule : Schedule
-        The schedule, with loops that are cut already.
-
-    Returns
-    -------
-    Schedule
-    """
+    """Return the schedule with its outermost loop marked parallel, if the iterations write different elements."""
     stmt = _with_shared_loop(schedule.program.stmt, schedule)
     return replace(schedule, program=replace(schedule.program, stmt=stmt))
 

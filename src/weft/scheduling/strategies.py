@@ -25,8 +25,6 @@ from .scatter import BlockScatter, Scatter
 from .strategy import Candidate, Strategy
 from .workspace import DenseResult, RowWorkspace
 
-__all__ = ["DENSE_RESULT", "STRATEGIES", "cheapest"]
-
 STRATEGIES: tuple[Strategy, ...] = (
     Gather(), Scatter(), Fold(), BlockScatter(), RowWorkspace(), CoordinateList(),
 )  # fmt: skip
@@ -35,22 +33,7 @@ DENSE_RESULT = DenseResult()
 
 
 def cheapest(problem: LoopProblem) -> Candidate | None:
-    """Return the cheapest candidate of all strategies; None if none is possible.
-
-    Parameters
-    ----------
-    problem : LoopProblem
-        The problem.
-
-    Returns
-    -------
-    Candidate or None
-
-    Raises
-    ------
-    FormatError
-        If the assignment adds to a result without random access.
-    """
+    """Return the cheapest candidate of all strategies; None if none is possible."""
     if problem.accumulating and not problem.dense:
         raise FormatError(
             f"'+=' adds in place to a dense result, not to one in {problem.result.format}; write "

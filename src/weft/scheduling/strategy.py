@@ -10,26 +10,18 @@ from ..records import record
 from .draft import Draft
 from .loop_problem import LoopOrder, LoopProblem
 
-__all__ = ["Candidate", "Strategy"]
-
 
 class Strategy(ABC):
     """One way to nest a statement.
 
     A strategy holds no data: the facts on an assignment are in the problem, and the decisions are in the candidate.
-
-    Attributes
-    ----------
-    rank : int
-        The place among strategies: of candidates with equal cost, the one with the lowest rank is chosen.
-    accumulates : bool
-        True if the loops are not those of the result, and add to elements of the result one after the other.
-    adds_up : bool
-        True if values of equal coordinates may come one after the other, and are to be added.
     """
 
+    # The place among strategies: of candidates with equal cost, the one with the lowest rank is chosen.
     rank: ClassVar[int]
+    # True if the loops are not those of the result, and add to elements of the result one after the other.
     accumulates: ClassVar[bool] = False
+    # True if values of equal coordinates may come one after the other, and are to be added.
     adds_up: ClassVar[bool] = False
 
     @abstractmethod
@@ -47,24 +39,12 @@ class Strategy(ABC):
 
 @record
 class Candidate:
-    """A strategy for a problem, with its loops.
-
-    Parameters
-    ----------
-    problem : LoopProblem
-        The problem.
-    strategy : Strategy
-        The strategy.
-    cost : float
-        Estimated cost of the loops.
-    nests : tuple of LoopOrder
-        The loops: one nest for the whole expression, or one for each term.
-    """
+    """A strategy for a problem, with its loops."""
 
     problem: LoopProblem
     strategy: Strategy
-    cost: float
-    nests: tuple[LoopOrder, ...]
+    cost: float  # Estimated cost of the loops
+    nests: tuple[LoopOrder, ...]  # the loops: one nest for the whole expression, or one for each term
 
     @property
     def converts(self) -> bool:

@@ -25,8 +25,6 @@ from ..remapping.inverse import linear
 from .loop_problem import fresh_name
 from .schedule import Schedule
 
-__all__ = ["FEW", "ROOM", "TILE", "Tiler", "tile_loops"]
-
 TILE = 64
 """Coordinates in a tile with few loop iterations above it: so few that the memory of all these is read as streams."""
 
@@ -38,17 +36,7 @@ ROOM = 1 << 19
 
 
 def tile_loops(schedule: Schedule) -> Schedule:
-    """Return a schedule with its loops cut, if that keeps in the cache what they use again.
-
-    Parameters
-    ----------
-    schedule : Schedule
-        The schedule, whose loops are whole.
-
-    Returns
-    -------
-    Schedule
-    """
+    """Return a schedule with its loops cut, if that keeps in the cache what they use again."""
     if not schedule.result.format.is_dense or not schedule.candidate.strategy.accumulates:
         return schedule
     taken = schedule.names
@@ -76,29 +64,14 @@ def _nest_of(stmt: Stmt) -> tuple[list[str], Stmt]:
 
 @dataclass
 class Tiler:
-    """Cutter of the loops of a statement that accumulates into a dense result.
-
-    Parameters
-    ----------
-    target : Access
-        The result.
-    types : mapping
-        The types of all tensors.
-    derived : sequence of DerivedVariable
-        Variables that follow from those of the loops.
-    fresh : callable
-        Function from a name that may be taken to one that is not.
-    over : tuple of str
-        The variables of the result to cut over; any by default.
-    size : int, optional
-        Number of coordinates of every tile. By default it depends on the number of iterations above.
-    """
+    """Cutter of the loops of a statement that accumulates into a dense result."""
 
     target: Access
-    types: Mapping[str, TensorType]
-    derived: Sequence[DerivedVariable]
-    fresh: Callable[[str], str]
-    over: tuple[str, ...] = ()
+    types: Mapping[str, TensorType]  # the types of all tensors
+    derived: Sequence[DerivedVariable]  # Variables that follow from those of the loops
+    fresh: Callable[[str], str]  # Function from a name that may be taken to one that is not
+    over: tuple[str, ...] = ()  # the variables of the result to cut over; any by default
+    # Number of coordinates of every tile. By default it depends on the number of iterations above.
     size: int | None = None
     splits: list[Split] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)

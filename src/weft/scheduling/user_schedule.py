@@ -18,34 +18,17 @@ from ..index_notation.operator_table import ABSORBING
 from ..index_notation.traversal import children, rebuild
 from ..records import record, replace
 
-__all__ = ["LoopNest"]
-
 
 @record
 class LoopNest:
     """The loops of an expression; every method returns the loops after one transformation.
 
     The text of a loop nest is its concrete index notation.
-
-    Parameters
-    ----------
-    program : Program
-        The loops.
-    assignment : Assignment
-        The assignment that they compute.
-    types : mapping
-        Types of the tensors.
-
-    Raises
-    ------
-    ScheduleError
-        If a transformation does not apply, raised by every method. The message says why, and repeats the expression and
-        the formats.
     """
 
     program: Program
-    assignment: Assignment
-    types: Mapping[str, TensorType]
+    assignment: Assignment  # the assignment that they compute
+    types: Mapping[str, TensorType]  # Types of the tensors
 
     def __str__(self) -> str:
         return to_text(self.program.stmt)
@@ -78,38 +61,12 @@ class LoopNest:
         return None
 
     def reorder(self, *order: str) -> LoopNest:
-        """Put directly nested loops in another order.
-
-        Parameters
-        ----------
-        *order : str
-            Variables of the loops, outermost first.
-
-        Returns
-        -------
-        LoopNest
-        """
+        """Put directly nested loops in another order."""
         self._try(transformations.can_reorder(self.program, order, self._fits))
         return replace(self, program=transformations.reorder(self.program, order))
 
     def precompute(self, part: str, *over: str, name: str = "w", kind: str | None = None) -> LoopNest:
-        """Compute factors into a workspace over the innermost loops ``over`` before they are used.
-
-        Parameters
-        ----------
-        part : str
-            The factors in index notation, e.g. ``"B(i,k)*C(k,j)"``.
-        *over : str
-            Variables of the loops, innermost in the nest.
-        name : str
-            Name of the workspace.
-        kind : str, optional
-            Kind of the workspace; by default dense, or scalar if there are no loops.
-
-        Returns
-        -------
-        LoopNest
-        """
+        """Compute factors into a workspace over the innermost loops ``over`` before they are used."""
         expr = parse(f"_ = {part}").value
         while isinstance(expr, Reduce):
             expr = expr.body
@@ -120,36 +77,12 @@ class LoopNest:
         return replace(self, program=transformations.precompute(self.program, expr, over, name, dtype, kind))
 
     def split(self, var: str, outer: str, inner: str, factor: int) -> LoopNest:
-        """Cut a loop into blocks of ``factor`` iterations.
-
-        Parameters
-        ----------
-        var : str
-            Variable of the loop.
-        outer, inner : str
-            Variables of the loop over blocks and of the loop inside a block.
-        factor : int
-            Iterations of a block.
-
-        Returns
-        -------
-        LoopNest
-        """
+        """Cut a loop into blocks of ``factor`` iterations."""
         self._try(transformations.can_split(self.program, var, outer, inner, factor))
         return replace(self, program=transformations.split(self.program, var, outer, inner, factor))
 
     def parallelize(self, var: str) -> LoopNest:
-        """Share the iterations of the outermost loop among threads.
-
-        Parameters
-        ----------
-        var : str
-            Variable of the loop.
-
-        Returns
-        -------
-        LoopNest
-        """
+        """Share the iterations of the outermost loop among threads."""
         self._try(transformations.can_parallelize(self.program, var, self._target))
         return replace(self, program=transformations.parallelize(self.program, var, self._target))
 

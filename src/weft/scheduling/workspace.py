@@ -22,8 +22,6 @@ from .loop_orders import best_scatter, loop_orders, weigh
 from .loop_problem import LoopOrder, LoopProblem
 from .strategy import Candidate, Strategy
 
-__all__ = ["DenseResult", "RowWorkspace"]
-
 
 class RowWorkspace(Strategy):
     """The strategy that collects the last level of the result in a workspace, below the loops over the others.

@@ -25,28 +25,11 @@ from ..runtime.shipped import Served
 from .expressions import CORE, MORE, USUAL, core, lines, others
 from .record import Recorder, record_all
 
-__all__ = ["Build", "Builder", "build", "warm"]
-
 _TOGETHER = 40  # largest number of kernels in a C file
 
 
 class Builder:
-    """A compiler of C texts for one level of instructions, which runs one process for each CPU.
-
-    Parameters
-    ----------
-    level : str
-        The level of instructions.
-    scratch : str
-        A directory for object files.
-    optimization : int
-        The -O level of the C compiler.
-
-    Attributes
-    ----------
-    deadline : float or None
-        A time of ``time.monotonic`` after which no more compilation begins.
-    """
+    """A compiler of C texts for one level of instructions, which runs one process for each CPU."""
 
     def __init__(self, level: str, scratch: str, optimization: int = 3) -> None:
         self.level, self.scratch, self.optimization = level, Path(scratch), optimization
@@ -55,13 +38,7 @@ class Builder:
         self._libraries = 0
 
     def compile(self, texts: Iterable[CText]) -> list[CText]:
-        """Compile texts and return those that were compiled, without those that failed or came after the deadline.
-
-        Parameters
-        ----------
-        texts : iterable of CText
-            The texts.
-        """
+        """Compile texts and return those that were compiled, without those that failed or came after the deadline."""
         bundles = _bundles(texts)
         with ThreadPoolExecutor(available_cpus()) as pool:
             compiled = list(pool.map(self._object, range(len(self.objects), len(self.objects) + len(bundles)), bundles))
@@ -70,43 +47,18 @@ class Builder:
         return [text for bundle in made.values() for text in bundle]
 
     def support(self, wanted: Iterable[Wanted]) -> dict[CText, str]:
-        """Compile texts that export support functions, and return the descriptions of those that were compiled.
-
-        Parameters
-        ----------
-        wanted : iterable of Wanted
-            The texts.
-        """
+        """Compile texts that export support functions, and return the descriptions of those that were compiled."""
         what = {cast("CText", text.source): text.what for text in wanted}
         return {text: what[text] for text in self.compile(what)}
 
     def link(self, output: str, objects: Iterable[Path] | None = None) -> None:
-        """Link object files to a shared object.
-
-        Parameters
-        ----------
-        output : str
-            The path of the shared object.
-        objects : iterable of Path, optional
-            The object files; all by default.
-        """
+        """Link object files to a shared object."""
         chosen = self.objects if objects is None else objects
         # Each bundle defines the variable that tells kernels to stop. With -fcommon, the linker merges them to one.
         self._run([*self._flags(), "-s", "-o", output, *map(str, chosen), "-pthread", "-lm"])
 
     def libraries(self, texts: Sequence[CText]) -> Mapping[CText, Library]:
-        """Compile texts and return the opened library of each text that was compiled.
-
-        Parameters
-        ----------
-        texts : sequence of CText
-            The texts. Those that fail or come after the deadline are left out of the result.
-
-        Raises
-        ------
-        CompilerError
-            When linking fails, or the library cannot be opened.
-        """
+        """Compile texts and return the opened library of each text that was compiled."""
         before = {*self.objects}
         compiled = self.compile(texts)
         if not compiled:
@@ -170,33 +122,7 @@ def build(
     seconds: float | None = None,
     optimization: int = 3,
 ) -> Build:
-    """Build the libraries of shipped kernels.
-
-    Parameters
-    ----------
-    directory : str
-        The directory for the libraries.
-    every_level : bool
-        True for a library for each level of instructions of this kind of machine; False for one library, for the level
-        of this machine.
-    machine : bool
-        True for fewer kernels, in less time.
-    seconds : float, optional
-        The time after which compiling stops. Kernels that are not compiled by then are left out, but for those of the
-        core.
-    optimization : int
-        The -O level of the C compiler.
-
-    Returns
-    -------
-    Build
-        The kernels, and the number of expressions that they serve.
-
-    Raises
-    ------
-    CompilerError
-        When there is no compiler, or no level of instructions for this machine.
-    """
+    """Build the libraries of shipped kernels."""
     own = machine_level()
     if own is None:
         raise CompilerError(
@@ -227,18 +153,10 @@ def build(
 
 @record
 class Build:
-    """Result of a build.
+    """Result of a build."""
 
-    Parameters
-    ----------
-    texts : mapping
-        Descriptions of the computations, by the texts of the kernels.
-    served : Served
-        How many expressions need no compiler.
-    """
-
-    texts: Mapping[CText, str]
-    served: Served
+    texts: Mapping[CText, str]  # Descriptions of the computations, by the texts of the kernels
+    served: Served  # How many expressions need no compiler
 
 
 def _recorded(builder: Builder, machine: bool, end: float | None) -> Recorder:

@@ -12,8 +12,6 @@ import weft
 
 from ..records import record
 
-__all__ = ["CORE", "MORE", "Operands", "Run", "core", "lines", "others"]
-
 CORE = """
 A @ x
 A @ B
@@ -589,22 +587,12 @@ A @ W
 
 @record
 class Operands:
-    """Properties of the tensors that expressions are run for, and the number of threads that run them.
+    """Properties of the tensors that expressions are run for, and the number of threads that run them."""
 
-    Parameters
-    ----------
-    dtype, index_dtype : str
-        The dtypes of the values and of the index arrays.
-    n : int
-        The number of rows.
-    threads : int
-        The number of threads.
-    """
-
-    dtype: str
-    index_dtype: str
-    n: int
-    threads: int = 1
+    dtype: str  # the dtypes of the values and of the index arrays
+    index_dtype: str  # the dtypes of the values and of the index arrays
+    n: int  # the number of rows
+    threads: int = 1  # the number of threads
 
 
 Run = tuple[Operands, str]
@@ -625,13 +613,7 @@ def core() -> list[Run]:
 
 
 def others(machine: bool) -> Iterator[list[Run]]:
-    """Yield further runs, the most important first.
-
-    Parameters
-    ----------
-    machine : bool
-        True for the fewer ones of a build for one machine; False for all, as in wheels.
-    """
+    """Yield further runs, the most important first."""
     serial = [kind for kind in USUAL if kind.threads == 1]
     yield [(kind, line) for line in lines(MORE) for kind in serial]
     # Other dtypes and index dtypes need kernels of their own.
@@ -647,13 +629,7 @@ def others(machine: bool) -> Iterator[list[Run]]:
 
 
 def names(of: Operands) -> Mapping[str, Any]:
-    """Return the tensors and arrays that expressions use, by their names.
-
-    Parameters
-    ----------
-    of : Operands
-        The dtypes and the size of the tensors.
-    """
+    """Return the tensors and arrays that expressions use, by their names."""
     # Values are positive, so that no divisor is zero. Random coordinates may repeat, as those of users may.
     rng, n = np.random.default_rng(0), of.n
     entries = 1600 if n < 1000 else 3 * n

@@ -18,27 +18,13 @@ from ..runtime.loader import Wanted
 from ..runtime.objects import Library
 from .expressions import Operands, Run, names
 
-__all__ = ["Missing", "Recorder", "record_all"]
-
 
 class Missing(Exception):
     """Exception for a kernel that is not compiled yet."""
 
 
 class Recorder:
-    """A replacement of the loader, which records missing kernels instead of compiling them.
-
-    Attributes
-    ----------
-    texts : dict
-        The description of each requested text.
-    libraries : dict
-        The library of each text that is compiled.
-    pending : list
-        The runs that need a text which is not compiled.
-    answers : dict
-        The answers of the compiler for the index of plans.
-    """
+    """A replacement of the loader, which records missing kernels instead of compiling them."""
 
     def __init__(self) -> None:
         self.texts: dict[CText, str] = {}
@@ -47,18 +33,7 @@ class Recorder:
         self.answers: dict[str, str] = {}
 
     def open_all(self, texts: Sequence[Wanted]) -> list[Library]:
-        """Return the libraries of texts, and record the texts.
-
-        Parameters
-        ----------
-        texts : sequence of Wanted
-            The requested texts, with their descriptions.
-
-        Raises
-        ------
-        Missing
-            When a text is not compiled.
-        """
+        """Return the libraries of texts, and record the texts."""
         found = []
         for text in texts:
             assert isinstance(text.source, CText)
@@ -98,19 +73,7 @@ Compile = Callable[[Sequence[CText]], Mapping[CText, Library]]
 
 
 def record_all(recorder: Recorder, runs: Sequence[Run], compile: Compile, rounds: int = 40) -> None:
-    """Run expressions until no kernel is missing, or as many are left out as cannot be compiled.
-
-    Parameters
-    ----------
-    recorder : Recorder
-        Gets the texts and their libraries, and the runs that need a text without a library.
-    runs : sequence of Run
-        The expressions with the properties of their operands.
-    compile : callable
-        Compiles the missing texts.
-    rounds : int
-        The largest number of runs of an expression.
-    """
+    """Run expressions until no kernel is missing, or as many are left out as cannot be compiled."""
     pending, spaces = list(runs), dict[Operands, Mapping[str, Any]]()
     with recorder.installed(), warnings.catch_warnings(), config.override(memory_pool=0, compile="wait"):
         warnings.simplefilter("ignore")

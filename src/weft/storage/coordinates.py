@@ -19,21 +19,12 @@ from .entry_order import chain_order
 from .shapes import checked_shape
 from .storage import Storage, fill_of, tensor_type
 
-__all__ = ["coordinate_format", "coordinate_storage"]
-
 Array = np.ndarray[Any, Any]
 
 
 @lru_cache(maxsize=256)
 def coordinate_format(order: tuple[tuple[bool, bool], ...]) -> Format:
-    """Return the coordinate format (compressed, then singletons) with the properties that ``chain_order`` found.
-
-    Parameters
-    ----------
-    order : tuple of (bool, bool)
-        For each level, two properties of the coordinate tuples down to that level: ordered, and ordered without
-        duplicates.
-    """
+    """Return the coordinate format (compressed, then singletons) with the properties that ``chain_order`` found."""
     levels: list[LevelFormat] = []
     for k, (ordered, unique) in enumerate(order):
         make = Singleton if k else Compressed
@@ -46,22 +37,6 @@ def coordinate_storage(shape: tuple[int, ...], crds: Sequence[Array], vals: Arra
     """Return storage over arrays of coordinates and values, without a copy.
 
     A tensor without axes has one element. The values that are given for that element are summed.
-
-    Parameters
-    ----------
-    shape : tuple of int
-        Sizes of the axes.
-    crds : sequence of ndarray
-        One array of coordinates for each axis, contiguous, int32 or int64, in range.
-    vals : ndarray
-        One value for each entry, contiguous.
-    fill : object, optional
-        The value of implicit entries.
-
-    Raises
-    ------
-    ShapeError
-        If an axis is too long for 64-bit integers.
     """
     crds, shape = tuple(crds), checked_shape(shape)
     format = coordinate_format(chain_order(crds) if crds else ())

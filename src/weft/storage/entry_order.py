@@ -7,8 +7,6 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["chain_order", "segment_order"]
-
 Array = np.ndarray[Any, Any]
 
 
@@ -17,18 +15,6 @@ def segment_order(pos: Array, crd: Array) -> tuple[bool, bool]:
 
     Duplicates are looked for in ordered coordinates only. For unordered coordinates the second value is False, which
     promises nothing.
-
-    Parameters
-    ----------
-    pos : ndarray
-        Positions where segments begin, and the end of the last segment, which is at most the number of coordinates.
-    crd : ndarray
-        The coordinates.
-
-    Returns
-    -------
-    tuple of (bool, bool)
-        True if the coordinates are ordered, and true if they are unique within each segment.
 
     Examples
     --------
@@ -53,19 +39,6 @@ def chain_order(crds: Sequence[Array], segments: Array | None = None) -> tuple[t
     """Return for each prefix of the coordinate tuples whether it is ordered, and whether it has no duplicates, too.
 
     The order is lexicographic. Unordered prefixes are not searched for duplicates.
-
-    Parameters
-    ----------
-    crds : sequence of ndarray
-        One array of coordinates for each axis.
-    segments : ndarray, optional
-        Positions where a new segment begins; tuples are not compared across its bounds.
-
-    Returns
-    -------
-    tuple of (bool, bool)
-        For each length of a prefix, from one coordinate to all: true if the prefixes are ordered, and true if they are
-        ordered without duplicates.
 
     Examples
     --------

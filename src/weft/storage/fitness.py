@@ -10,8 +10,6 @@ import numpy as np
 from ..formats import Format
 from ..remapping.nodes import evaluate
 
-__all__ = ["repeated", "why_unfit"]
-
 Coords = Sequence[np.ndarray[Any, Any]]
 
 
@@ -20,15 +18,6 @@ def why_unfit(format: Format, shape: tuple[int, ...], coords: Coords) -> str | N
 
     The reason names the level. The reason also names two entries that conflict, or says how many coordinates are
     missing.
-
-    Parameters
-    ----------
-    format : Format
-        The format that is to hold the entries.
-    shape : tuple of int
-        The shape of the tensor.
-    coords : sequence of ndarray of int64
-        The coordinates of the entries along each axis.
     """
     for condition in format.conditions:
         # A condition concerns the coordinates that the levels down to its own store.
@@ -83,13 +72,7 @@ def _distinct(columns: Coords) -> int:
 
 
 def repeated(coords: Coords) -> tuple[int, ...] | None:
-    """Return a coordinate tuple that occurs twice, or None if there is none.
-
-    Parameters
-    ----------
-    coords : sequence of ndarray
-        The coordinates of the entries along each axis.
-    """
+    """Return a coordinate tuple that occurs twice, or None if there is none."""
     order = np.lexsort(coords[::-1])
     same = np.ones(max(len(order) - 1, 0), bool)
     for column in coords:

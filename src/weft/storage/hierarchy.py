@@ -17,16 +17,9 @@ from ..ir.interpreter import value_of
 from ..remapping.nodes import evaluate
 from .storage import Storage
 
-__all__ = ["Walk", "entries"]
-
 
 class Walk:
     """Coordinate hierarchy of one tensor: positions, and the coordinates below them.
-
-    Parameters
-    ----------
-    storage : Storage
-        The tensor.
 
     Examples
     --------
@@ -97,11 +90,6 @@ class Walk:
 
 def entries(storage: Storage) -> list[tuple[tuple[int, ...], int]]:
     """Return every stored entry: its coordinates, one for each level, and the position of its value.
-
-    Parameters
-    ----------
-    storage : Storage
-        The tensor.
 
     Examples
     --------

@@ -22,24 +22,9 @@ from .shapes import checked_shape
 if TYPE_CHECKING:
     from .storage import Storage
 
-__all__ = ["check"]
-
 
 def check(storage: Storage) -> None:
-    """Raise an error unless the arrays satisfy every invariant of the format.
-
-    Parameters
-    ----------
-    storage : Storage
-        The tensor.
-
-    Raises
-    ------
-    ShapeError
-        If an axis is too long for 64-bit integers.
-    StorageError
-        If an invariant is broken. The message names the level, and repeats shape and format.
-    """
+    """Raise an error unless the arrays satisfy every invariant of the format."""
     checked_shape(storage.shape)
     reason = _reason(storage)
     if reason is not None:

@@ -9,23 +9,12 @@ import numpy as np
 from ..formats.capabilities import ArrayEditing
 from .storage import Storage
 
-__all__ = ["cut"]
-
 
 def cut(storage: Storage, first: int, count: int) -> Storage | None:
     """Return a new tensor with coordinates ``first`` to ``first + count`` of the axis that the root level stores.
 
     The result is None if a level's arrays are not in the order of its parents, or if the format is structured or has no
     levels.
-
-    Parameters
-    ----------
-    storage : Storage
-        The tensor.
-    first : int
-        The first coordinate.
-    count : int
-        The number of coordinates.
     """
     format = storage.format
     if format.is_structured or not format.levels:

@@ -20,8 +20,6 @@ from ..remapping import inverse_permutation
 from ..runtime.structs import tensor_struct
 from .invariants import check
 
-__all__ = ["Storage", "fill_of", "is_far_longer", "tensor_type"]
-
 _NAN = math.nan
 
 
@@ -29,17 +27,6 @@ def tensor_type(dtype: str, format: Format, index_dtypes: tuple[str, ...] = (), 
     """Return the tensor type with these members, from a cache.
 
     Equal members give the same object, as long as the cache holds it.
-
-    Parameters
-    ----------
-    dtype : str
-        The dtype of the values.
-    format : Format
-        The format.
-    index_dtypes : tuple of str
-        The dtype of each index array, in the order of ``format.roles``.
-    fill : object
-        The fill value.
     """
     if isinstance(fill, float | complex) and fill == 0 and math.copysign(1.0, fill.real) > 0:
         fill = 0  # an integer, so that it is not taken for -0.0
@@ -54,13 +41,6 @@ def fill_of(dtype: np.dtype[Any], fill: Any) -> Any:
 
     Zero becomes the integer 0, and a real NaN becomes one single object, so that equal types compare as equal. A
     negative zero is kept.
-
-    Parameters
-    ----------
-    dtype : dtype
-        The dtype of the values.
-    fill : object
-        The fill value.
     """
     if type(fill) is int and fill == 0:
         return 0
@@ -77,31 +57,12 @@ _WIDE, _FEW = 16, 1 << 16
 
 
 def is_far_longer(length: int, entries: int) -> bool:
-    """Return whether an array of ``length`` elements is too long to make for a number of entries.
-
-    Parameters
-    ----------
-    length : int
-        The length of the array.
-    entries : int
-        The number of stored entries.
-    """
+    """Return whether an array of ``length`` elements is too long to make for a number of entries."""
     return length > _WIDE * (entries + _FEW)
 
 
 class Storage:
     """Arrays of one tensor.
-
-    Parameters
-    ----------
-    shape : tuple of int
-        Sizes of the axes.
-    type : TensorType
-        The format, the dtypes of the arrays and the fill value.
-    arrays : tuple of ndarray
-        The index arrays, 1-D and C-contiguous, in the order of ``type.format.roles``.
-    vals : ndarray
-        The values, 1-D and C-contiguous, one for each position of the last level.
 
     Examples
     --------
@@ -224,18 +185,7 @@ class Storage:
     # -- dense -------------------------------------------------------------------------------------------------
     @classmethod
     def dense(cls, array: np.ndarray[Any, Any]) -> Storage:
-        """Return an array as storage: a view if its memory is contiguous in some order of the axes, else a copy.
-
-        Parameters
-        ----------
-        array : ndarray
-            Any array.
-
-        Raises
-        ------
-        DTypeError
-            If weft does not compute with the dtype.
-        """
+        """Return an array as storage: a view if its memory is contiguous in some order of the axes, else a copy."""
         # Kernels read native byte order, and a subclass of ndarray may change the meaning of operations.
         if not array.dtype.isnative or type(array) is not np.ndarray:
             array = np.asarray(array, value_dtype(array.dtype))
@@ -251,13 +201,7 @@ class Storage:
         return cls(array.shape, dense_type(array.dtype, tuple(modes)), (), turned.reshape(-1))
 
     def to_dense_array(self) -> np.ndarray[Any, Any]:
-        """Return the values of an all-dense format as an array of the tensor's shape, which is a view.
-
-        Raises
-        ------
-        DensifyError
-            If a level is not dense.
-        """
+        """Return the values of an all-dense format as an array of the tensor's shape, which is a view."""
         format = self.type.format
         if not format.is_dense:
             raise DensifyError(f"a tensor of format {format} and shape {self.shape} is not a dense array")
@@ -274,13 +218,7 @@ class Storage:
 
 
 def rebuilt(shape: Any, dtype: Any, format: Any, index_dtypes: Any, fill: Any, arrays: Any, vals: Any) -> Storage:
-    """Return the storage that a pickle holds.
-
-    Raises
-    ------
-    StorageError
-        If the arrays break an invariant of the format.
-    """
+    """Return the storage that a pickle holds."""
     try:
         type = tensor_type(dtype, format, index_dtypes, fill)
     except Exception as error:  # a damaged pickle may hold objects of any type
@@ -289,14 +227,7 @@ def rebuilt(shape: Any, dtype: Any, format: Any, index_dtypes: Any, fill: Any, a
 
 
 def restored(shape: Any, type: Any, arrays: Any, vals: Any) -> Storage:
-    """Return the storage that a pickle holds, as earlier versions wrote it.
-
-    Raises
-    ------
-    StorageError
-        If the arrays break an invariant of the format. Kernels trust their arrays, and the bytes of the pickle may have
-        changed.
-    """
+    """Return the storage that a pickle holds, as earlier versions wrote it."""
     whole = isinstance(type, TensorType) and isinstance(shape, tuple) and isinstance(arrays, tuple)
     if not (whole and all(isinstance(array, np.ndarray) for array in (*arrays, vals))):
         raise StorageError("a pickle of a tensor does not hold one")

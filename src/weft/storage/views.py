@@ -13,27 +13,12 @@ from ..errors import FormatError
 from ..formats import Format, LevelFormat, Picked, TensorType, Window
 from .storage import Storage, tensor_type
 
-__all__ = ["Part", "part_of", "picked", "share"]
-
 Part = tuple[int, int, int] | np.ndarray[Any, Any]
 """Coordinates of an axis that a view shows: ``(start, step, count)``, or an array of coordinates."""
 
 
 def part_of(storage: Storage, parts: Sequence[Part]) -> Storage:
-    """Return a view of some coordinates of each axis.
-
-    Parameters
-    ----------
-    storage : Storage
-        Any tensor.
-    parts : sequence
-        For each axis ``(start, step, count)``, or a 1-D array of coordinates if the axis' level can locate single ones.
-
-    Raises
-    ------
-    FormatError
-        If the format is structured: its levels do not store one axis each.
-    """
+    """Return a view of some coordinates of each axis."""
     format = storage.format
     if format.is_structured:
         raise FormatError(
@@ -75,17 +60,7 @@ def _sized(view: Storage, storage: Storage) -> Storage:
 
 
 def picked(storage: Storage, axis: int, index: np.ndarray[Any, Any]) -> Storage:
-    """Return ``part_of`` for an array of coordinates of one axis, with all other axes whole.
-
-    Parameters
-    ----------
-    storage : Storage
-        Any tensor.
-    axis : int
-        The axis.
-    index : ndarray
-        The coordinates of the axis that the view shows.
-    """
+    """Return ``part_of`` for an array of coordinates of one axis, with all other axes whole."""
     place, shown = _where(storage.type, axis, name_of(index.dtype))
     if shown is None:
         return part_of(storage, [index if a == axis else (0, 1, n) for a, n in enumerate(storage.shape)])
@@ -110,13 +85,7 @@ def _where(type: TensorType, axis: int, dtype: str) -> tuple[int, TensorType | N
 
 
 def share(storage: Storage) -> float:
-    """Return the fraction of the stored entries that a view shows, estimated from the sizes of its axes.
-
-    Parameters
-    ----------
-    storage : Storage
-        A view, or any tensor, which shows all its entries.
-    """
+    """Return the fraction of the stored entries that a view shows, estimated from the sizes of its axes."""
     found, arrays = 1.0, iter(storage.arrays)
     for level, axis in zip(storage.format.levels, storage.format.mode_order, strict=True):
         own = [next(arrays) for _ in level.roles]

@@ -18,8 +18,6 @@ from ..operations import foreign_tensors
 from ..operations.fill_change import as_array
 from ..operations.operands import StorageHolder, storage_of
 
-__all__ = ["array_function", "concerns", "namespace", "read_once"]
-
 # Functions of NumPy that are called as methods of the tensor. These methods take NumPy's arguments in NumPy's order,
 # whereas weft's functions of the same names take most arguments by keyword only.
 _METHODS = {
@@ -34,22 +32,7 @@ _running = threading.local()  # the calls of array_function that this thread is 
 
 
 def array_function(function: Callable[..., Any], args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
-    """Call weft's counterpart of a function of NumPy.
-
-    Parameters
-    ----------
-    function : callable
-        The function of NumPy that was called.
-    args : tuple
-        Its positional arguments, with a tensor among them.
-    kwargs : mapping
-        Its keyword arguments.
-
-    Raises
-    ------
-    DensifyError
-        For functions without a counterpart in weft; the message says what to do instead.
-    """
+    """Call weft's counterpart of a function of NumPy."""
     calls: list[Any] = _running.__dict__.setdefault("calls", [])
     if _comes_back(function, args, kwargs, calls):
         arrays: tuple[Any, ...] = as_array(args)

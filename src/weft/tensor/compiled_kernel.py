@@ -13,8 +13,7 @@ from ..errors import DTypeError, FormatError, NotationError, ShapeError, WeftErr
 from ..execution.plan_cache import plans
 from ..formats import SYNONYMS, Format, TensorType
 from ..hints import did_you_mean, nearest
-from ..index_notation import accesses as reads
-from ..index_notation import explicit_sums, free_variables, to_text
+from ..index_notation import accesses, explicit_sums, free_variables, to_text
 from ..index_notation.nodes import Assignment
 from ..index_notation.operator_table import OPERATORS
 from ..operations import foreign_tensors
@@ -31,35 +30,17 @@ if TYPE_CHECKING:
 
 _Result = TypeVar("_Result", bound="SparseTensor | Array")
 
-__all__ = [
-    "CompiledKernel",
-    "check_names",
-    "drawn",
-    "operand_names",
-    "orders",
-    "reads",
-    "report",
-    "stage_texts",
-    "titled",
-]
-
 
 @lru_cache(maxsize=4096)
 def operand_names(assignment: Assignment) -> tuple[str, ...]:
     """Return the names of the operands in the order in which they first appear on the right-hand side."""
-    return tuple(dict.fromkeys(access.tensor for access in reads(assignment.value)))
+    return tuple(dict.fromkeys(access.tensor for access in accesses(assignment.value)))
 
 
 def orders(assignment: Assignment) -> dict[str, int]:
-    """Return the number of axes of each tensor, operands first.
-
-    Raises
-    ------
-    NotationError
-        When a tensor is used with different numbers of indices.
-    """
+    """Return the number of axes of each tensor, operands first."""
     found: dict[str, int] = {}
-    for access in (*reads(assignment.value), assignment.target):
+    for access in (*accesses(assignment.value), assignment.target):
         if found.setdefault(access.tensor, len(access.indices)) != len(access.indices):
             raise NotationError(f"{access.tensor} has {found[access.tensor]} and {len(access.indices)} indices")
     return found
@@ -68,27 +49,7 @@ def orders(assignment: Assignment) -> dict[str, int]:
 def check_names(
     text: str, given: Iterable[str], names: Iterable[str], own: Sequence[str] = (), kind: str = "operand"
 ) -> None:
-    """Raise an error for keyword arguments that name nothing in an expression.
-
-    Parameters
-    ----------
-    text : str
-        The expression.
-    given : iterable of str
-        The keyword arguments.
-    names : iterable of str
-        The names in the expression.
-    own : sequence of str
-        The keyword arguments of the function itself, such as ``format``.
-    kind : str
-        The kind of thing that ``names`` holds, for the message.
-
-    Raises
-    ------
-    NotationError
-        When a keyword argument names nothing. The message suggests the nearest name that is missing from the
-        arguments, else the nearest name of ``own``.
-    """
+    """Raise an error for keyword arguments that name nothing in an expression."""
     given, names = list(given), list(names)
     unknown = [name for name in given if name not in names]
     if not unknown:
@@ -111,23 +72,7 @@ def report(
     assumed: bool,
     full: str = "",
 ) -> str:
-    """Return a few lines on a plan, with notes on the values of operands that the plan depends on.
-
-    Parameters
-    ----------
-    kernel : Kernel or Plan
-        The plan.
-    assignment : Assignment
-        The expression as the user wrote it.
-    looked : Absorbed
-        The expression as it is computed for the operands' values, with its data annihilators.
-    origins : sequence of str or None, optional
-        The origins of the kernels that run, if they are not those of ``kernel``.
-    assumed : bool
-        True if the values are assumed, and are looked up at each call.
-    full : str
-        The line on a result with elements that no operand stores.
-    """
+    """Return a few lines on a plan, with notes on the values of operands that the plan depends on."""
     told = {v for absorption in looked.refused for v in free_variables(absorption.expr)}
     notes = looked.notes(assumed=assumed).splitlines()
     lines = [to_text(explicit_sums(assignment)), kernel.summary(told), *(f"values: {note}" for note in notes)]
@@ -140,25 +85,7 @@ def report(
 def stage_texts(
     kernel: Any, wanted: bool | str | Iterable[str], looked: Any = None, *, assumed: bool = False
 ) -> dict[str, str]:
-    """Return the texts of stages and passes of the compiler by name.
-
-    Parameters
-    ----------
-    kernel : CompiledKernel, Kernel or Plan
-        The kernel.
-    wanted : bool, str or iterable of str
-        True for every stage, ``"all"`` for every stage and pass; else names, in which a hyphen may replace a space.
-        In a computation of several steps, a name stands for the stage of every kernel.
-    looked : Absorbed, optional
-        Notes on the values of operands, which are the stage ``values``.
-    assumed : bool
-        True if the values are assumed, and are looked up at each call.
-
-    Raises
-    ------
-    ValueError
-        When a name is neither that of a stage nor of a pass.
-    """
+    """Return the texts of stages and passes of the compiler by name."""
     stages = {**kernel.stages, **({"values": looked.notes(assumed=assumed)} if looked is not None else {})}
     if wanted is True:
         return {name: text for name, text in stages.items() if text}
@@ -182,24 +109,12 @@ def stage_texts(
 
 
 def titled(stages: Mapping[str, str]) -> str:
-    """Return the texts of stages, each below its name.
-
-    Parameters
-    ----------
-    stages : mapping
-        The texts by name.
-    """
+    """Return the texts of stages, each below its name."""
     return "\n\n".join(f"== {name}\n{text.rstrip()}" for name, text in stages.items())
 
 
 def drawn(kernel: Any, stages: bool | str | Iterable[str]) -> str:
-    """Return a drawing of a kernel or a plan: of some stages, or of all that are drawn.
-
-    Raises
-    ------
-    ValueError
-        When a stage has no drawing.
-    """
+    """Return a drawing of a kernel or a plan: of some stages, or of all that are drawn."""
     return resolve("drawing.kernel_drawing", "kernel_drawing")(kernel, stages or True)  # type: ignore[no-any-return]
 
 

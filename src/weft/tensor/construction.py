@@ -21,8 +21,6 @@ from ..tracebacks import ends_at_caller
 from .devices import require_cpu
 from .sparse_tensor import SparseTensor
 
-__all__ = ["as_shape", "asarray", "called", "from_coords", "from_levels"]
-
 
 def called(storage: Storage, format: FormatLike | None = None) -> SparseTensor:
     """Return a tensor of a storage; the tensor remembers the name by which the user asked for its format."""
@@ -120,13 +118,7 @@ def asarray(
 
 
 def _operand(obj: Any, dtype: np.dtype[Any] | None) -> Operand:
-    """Return storage of anything array-like.
-
-    Raises
-    ------
-    DTypeError
-        For other objects; the message says what to call.
-    """
+    """Return storage of anything array-like."""
     try:
         found = as_operand(obj) if dtype is None or hasattr(obj, "dtype") else None
         if found is not None:
@@ -279,18 +271,7 @@ def _coordinate_rows(coords: Any) -> list[np.ndarray[Any, Any]]:
 
 
 def as_shape(shape: Sequence[int] | int) -> tuple[int, ...]:
-    """Return a shape as a tuple of integers.
-
-    Parameters
-    ----------
-    shape : int or sequence of int
-        The sizes of the axes; an integer for one axis.
-
-    Raises
-    ------
-    ShapeError
-        When a size is no integer or negative, or the shape does not fit int64.
-    """
+    """Return a shape as a tuple of integers."""
     try:
         found = tuple(map(operator.index, shape)) if np.ndim(shape) else (operator.index(shape),)  # type: ignore[arg-type]
     except (TypeError, ValueError):

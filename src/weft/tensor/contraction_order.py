@@ -15,8 +15,6 @@ from typing import Any
 
 from ..records import record
 
-__all__ = ["ContractionPath", "Operand", "plan"]
-
 EXHAUSTIVE = 8
 KERNEL = 20_000.0  # cost of calling one more kernel, in multiplications
 ENTRY = 4.0  # cost of making and reading an entry of an intermediate result
@@ -25,38 +23,20 @@ SCATTERED = 4.0  # cost of a multiplication whose result is sparse
 
 @record
 class Operand:
-    """Facts that the cost model has on an operand, or on a product of operands.
+    """Facts that the cost model has on an operand, or on a product of operands."""
 
-    Parameters
-    ----------
-    indices : frozenset of str
-        The letters of its axes.
-    density : float
-        The ratio of entries to elements.
-    """
-
-    indices: frozenset[str]
-    density: float
+    indices: frozenset[str]  # the letters of its axes
+    density: float  # the ratio of entries to elements
 
 
 @record
 class ContractionPath:
-    """An order of contraction, with the expected costs of one loop nest and of pairs, in multiplications.
+    """An order of contraction, with the expected costs of one loop nest and of pairs, in multiplications."""
 
-    Parameters
-    ----------
-    path : tuple of tuple of int
-        The path in opt_einsum's notation. One loop nest is one step with all operands.
-    fused, pairwise : float
-        The expected costs of one loop nest, and of contracting pair by pair.
-    steps : tuple of str
-        The subscripts of each contraction.
-    """
-
-    path: tuple[tuple[int, ...], ...]
-    fused: float
-    pairwise: float
-    steps: tuple[str, ...]
+    path: tuple[tuple[int, ...], ...]  # the path in opt_einsum's notation. One loop nest is one step with all operands.
+    fused: float  # the expected costs of one loop nest, and of contracting pair by pair
+    pairwise: float  # the expected costs of one loop nest, and of contracting pair by pair
+    steps: tuple[str, ...]  # the subscripts of each contraction
 
 
 def _size(indices: frozenset[str], sizes: Mapping[str, int]) -> float:
@@ -127,18 +107,7 @@ def _path_of(tree: Any, n: int) -> list[tuple[int, ...]]:
 def plan(
     subscripts: str, shapes: tuple[tuple[int, ...], ...], densities: tuple[float, ...], optimize: Any
 ) -> ContractionPath:
-    """Choose the order in which to contract operands.
-
-    Parameters
-    ----------
-    subscripts : str
-        Explicit subscripts of single letters.
-    shapes, densities : sequence
-        The shape and the density of each operand.
-    optimize : object
-        False for one loop nest; ``"auto"`` to choose by cost. A path, True or a strategy of opt_einsum contracts pair
-        by pair.
-    """
+    """Choose the order in which to contract operands."""
     import opt_einsum
 
     n = len(shapes)

@@ -21,9 +21,6 @@ from .sparse_tensor import SparseTensor
 if TYPE_CHECKING:
     from ..execution.conversion_request import ConversionPlan
 
-__all__ = ["explain_conversion"]
-
-
 METHODS = (
     "asformat", "change_compressed_axes", "tobsr", "tocoo", "tocsc", "tocsr", "todense", "todia", "todok", "tolil",
 )  # fmt: skip
@@ -66,22 +63,7 @@ class PlannedTensor(SparseTensor):
 def explain_conversion(
     method: MethodType, arguments: Sequence[Any], named: Mapping[str, Any], stages: bool | str | Iterable[str]
 ) -> str:
-    """Report how a method of a tensor converts it to another format.
-
-    Parameters
-    ----------
-    method : method
-        A method such as ``A.asformat`` or ``A.tocsr``.
-    arguments, named
-        The arguments of the method.
-    stages : bool, str or iterable of str
-        Stages of the compiler to show in place of the report, as :func:`weft.explain` takes them.
-
-    Raises
-    ------
-    NotationError
-        When the method is not one that converts tensors.
-    """
+    """Report how a method of a tensor converts it to another format."""
     tensor, name = method.__self__, method.__name__
     if not isinstance(tensor, SparseTensor) or name not in METHODS:
         given = f"{type(tensor).__name__}.{name}"

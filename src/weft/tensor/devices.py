@@ -6,25 +6,12 @@ from typing import Any
 
 from ..operations.operands import StorageHolder, storage_of
 
-__all__ = ["DEVICE", "dlpack", "dlpack_device", "require_cpu"]
-
 DEVICE = "cpu"
 """The only device."""
 
 
 def require_cpu(device: Any) -> None:
-    """Raise an error for any device but the CPU.
-
-    Parameters
-    ----------
-    device : object
-        The device that a user asks for.
-
-    Raises
-    ------
-    ValueError
-        For other devices than ``"cpu"`` and None.
-    """
+    """Raise an error for any device but the CPU."""
     if device is not None and not (isinstance(device, str) and device == DEVICE):
         raise ValueError(f"tensors are on device {DEVICE!r}, not {device!r}")
 
@@ -38,24 +25,7 @@ def dlpack(
     dl_device: tuple[Any, int] | None = None,
     copy: bool | None = None,
 ) -> Any:
-    """Return the memory of a tensor in a dense format as a DLPack capsule: its attribute ``__dlpack__``.
-
-    Parameters
-    ----------
-    stream : None
-        The CPU has none.
-    max_version : tuple of int, optional
-        The newest version that the consumer understands.
-    dl_device : tuple of int, optional
-        The device to export to.
-    copy : bool, optional
-        True to export a copy. False raises an error if a copy is needed.
-
-    Raises
-    ------
-    BufferError
-        When the memory cannot be exported in the way that the arguments require.
-    """
+    """Return the memory of a tensor in a dense format as a DLPack capsule: its attribute ``__dlpack__``."""
     given = {"stream": stream, "max_version": max_version, "dl_device": dl_device, "copy": copy}
     array = storage_of(self).to_dense_array()
     return array.__dlpack__(**{name: value for name, value in given.items() if value is not None})

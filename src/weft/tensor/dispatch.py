@@ -37,8 +37,6 @@ from .lazy import resolve
 from .operators import Operators, matmul
 from .out_argument import write_out
 
-__all__ = ["Dispatch"]
-
 
 def _scipy_defers(tensor: StorageHolder) -> bool:
     """Return whether the caller of ``__array__`` is a binary operator of scipy.sparse with ``tensor`` on its right.

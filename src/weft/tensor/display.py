@@ -24,8 +24,6 @@ from ..storage import Storage, coordinate_format
 from .construction import asarray
 from .tree import level_names
 
-__all__ = ["Picture", "picture", "spy", "svg", "to_html"]
-
 _CELLS = 100  # of the picture in HTML, down and across
 _SHADES = 5
 _PIXELS = 160
@@ -37,24 +35,12 @@ _EXACT = 2**62  # more rows or columns than this are numbered inexactly
 
 @record
 class Picture:
-    """Numbers of stored entries in the cells of an unfolded tensor.
+    """Numbers of stored entries in the cells of an unfolded tensor."""
 
-    Parameters
-    ----------
-    axes : tuple of two tuples of int
-        The axes that run down and across.
-    extents : tuple of two ints
-        Rows and columns of the unfolded tensor.
-    steps : tuple of two ints
-        Rows and columns in a cell.
-    counts : ndarray
-        Stored entries in each cell.
-    """
-
-    axes: tuple[tuple[int, ...], tuple[int, ...]]
-    extents: tuple[int, int]
-    steps: tuple[int, int]
-    counts: np.ndarray[Any, Any]
+    axes: tuple[tuple[int, ...], tuple[int, ...]]  # the axes that run down and across
+    extents: tuple[int, int]  # Rows and columns of the unfolded tensor
+    steps: tuple[int, int]  # Rows and columns in a cell
+    counts: np.ndarray[Any, Any]  # Stored entries in each cell
 
     @property
     def shades(self) -> np.ndarray[Any, Any]:
@@ -65,22 +51,6 @@ class Picture:
 
 def picture(storage: Storage, rows: int | Sequence[int] | None = None, cells: int = _CELLS) -> Picture:
     """Count the stored entries of each cell of a tensor.
-
-    Parameters
-    ----------
-    storage : Storage
-        Any tensor. Only elements other than the fill value are counted in a dense tensor.
-    rows : int or sequence of int, optional
-        The axes that run down; by default the first, or none of a vector.
-    cells : int, optional
-        The largest number of cells down and across.
-
-    Raises
-    ------
-    ShapeError
-        When ``rows`` names axes that the tensor does not have, or an axis twice.
-    ValueError
-        When ``cells`` is less than 1.
 
     Examples
     --------

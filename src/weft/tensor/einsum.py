@@ -18,6 +18,7 @@ from ..errors import DTypeError, NotationError, ShapeError, WeftError
 from ..formats import Format, FormatLike, TensorType, parse_format
 from ..index_notation import (
     Einsum,
+    accesses,
     explicit_sums,
     parse,
     parse_einsum,
@@ -37,7 +38,6 @@ from .compiled_kernel import (
     drawn,
     operand_names,
     orders,
-    reads,
     report,
     stage_texts,
     titled,
@@ -51,8 +51,6 @@ from .sparse_tensor import SparseTensor
 if TYPE_CHECKING:
     from .contraction_order import ContractionPath
     from .types import Array, Casting, Number, Order
-
-__all__ = ["compile", "einsum", "einsum_path", "evaluate", "explain", "plain_subscripts", "reduced"]
 
 
 @lru_cache(maxsize=1024)
@@ -410,7 +408,7 @@ def _contracted(
 
 def reduced(assignment: Assignment, op: str) -> Assignment:
     """Return an assignment with a reduction by ``op`` in place of the implied sum."""
-    indices = dict.fromkeys(v for access in reads(assignment.value) for v in access.indices)
+    indices = dict.fromkeys(v for access in accesses(assignment.value) for v in access.indices)
     gone = tuple(v for v in indices if v not in assignment.target.indices)
     return replace(assignment, value=Reduce(op, gone, assignment.value)) if gone else assignment
 
@@ -496,8 +494,8 @@ def plain_subscripts(notation: Einsum) -> str:
     import opt_einsum
 
     names: dict[str, str] = {}
-    accesses = {access.tensor: access.indices for access in reads(notation.assignment.value)}
-    indices = (*(accesses[name] for name in notation.names), notation.assignment.target.indices)
+    indices_of = {access.tensor: access.indices for access in accesses(notation.assignment.value)}
+    indices = (*(indices_of[name] for name in notation.names), notation.assignment.target.indices)
     texts = ["".join(names.setdefault(v, opt_einsum.get_symbol(len(names))) for v in own) for own in indices]
     return f"{','.join(texts[:-1])}->{texts[-1]}"
 

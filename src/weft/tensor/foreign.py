@@ -2,6 +2,4 @@
 
 from __future__ import annotations
 
-from ..operations.foreign_tensors import restored
-
-__all__ = ["restored"]
+from ..operations.foreign_tensors import restored as restored

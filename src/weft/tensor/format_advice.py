@@ -17,8 +17,6 @@ from ..storage import Storage
 from .query import query
 from .sparse_tensor import SparseTensor
 
-__all__ = ["Suggestion", "suggest_format"]
-
 OPERATIONS = ("spmv", "spgemm", "add", "insert")
 FULL = 0.6  # least share of entries among the positions of a format of diagonals or padded rows
 BLOCK_FULL = 0.75  # least share of entries among the positions of blocks
@@ -28,21 +26,11 @@ EMPTY_ROWS = 0.5  # share of empty rows above which only rows with entries are w
 
 @record
 class Suggestion:
-    """A suggested format with its options and the reasons for it.
+    """A suggested format with its options and the reasons for it."""
 
-    Parameters
-    ----------
-    format : str
-        A name of the catalogue.
-    options : dict
-        The options of the format, for ``asformat``.
-    reasons : tuple of str
-        Facts about the structure of the tensor, and the conclusion from them.
-    """
-
-    format: str
-    options: dict[str, Any] = field(default_factory=dict)
-    reasons: tuple[str, ...] = ()
+    format: str  # a name of the catalogue
+    options: dict[str, Any] = field(default_factory=dict)  # the options of the format, for ``asformat``
+    reasons: tuple[str, ...] = ()  # Facts about the structure of the tensor, and the conclusion from them
 
     def __str__(self) -> str:
         options = "".join(f", {name}={value}" for name, value in self.options.items())
@@ -50,20 +38,7 @@ class Suggestion:
 
 
 def suggest_format(storage: Storage, op: str = "spmv") -> Suggestion:
-    """Suggest a format for an operation on a tensor.
-
-    Parameters
-    ----------
-    storage : Storage
-        The tensor.
-    op : {'spmv', 'spgemm', 'add', 'insert'}
-        The operation.
-
-    Raises
-    ------
-    FormatError
-        For other operations.
-    """
+    """Suggest a format for an operation on a tensor."""
     if op not in OPERATIONS:
         raise FormatError(f"there is no advice on formats for {op!r}, only for {', '.join(OPERATIONS)}")
     tensor = SparseTensor(storage)

@@ -6,8 +6,6 @@ from functools import cache
 from importlib import import_module
 from typing import Any
 
-__all__ = ["resolve"]
-
 
 @cache
 def resolve(module: str, name: str) -> Any:

@@ -16,26 +16,14 @@ from typing import Any
 from .. import _api
 from .lazy import resolve
 
-__all__ = ["LazyMethod", "LazyMethods", "LazyProperty", "install"]
-
 
 class LazyMethod:
-    """A descriptor that imports a method when it is first read, and replaces itself by the method.
-
-    Parameters
-    ----------
-    home : type
-        The class that has the method.
-    name : str
-        The name of the method in the class.
-    target : str
-        The module below ``weft``, and the name of the function in it: ``"numpy_api.reductions:nanmax"``.
-    """
+    """A descriptor that imports a method when it is first read, and replaces itself by the method."""
 
     __slots__ = ("home", "name", "target")
-    home: type[Any]
-    name: str
-    target: str
+    home: type[Any]  # the class that has the method
+    name: str  # the name of the method in the class
+    target: str  # the module below ``weft``, and the name of the function in it: ``"numpy_api.reductions:nanmax"``
 
     def __init__(self, home: type[Any], name: str, target: str) -> None:
         self.home, self.name, self.target = home, name, target

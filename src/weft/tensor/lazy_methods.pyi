@@ -11,8 +11,6 @@ from numpy.typing import DTypeLike
 from scipy.sparse import sparray, spmatrix
 from typing import Any, Literal, overload
 
-__all__ = ["LazyMethod", "LazyMethods", "LazyProperty", "install"]
-
 class LazyMethod:
     __slots__ = ("home", "name", "target")
     home: type[Any]

@@ -35,8 +35,6 @@ if TYPE_CHECKING:
     from .sparse_tensor import SparseTensor
     from .types import Array, Infix, InPlace, Number
 
-__all__ = ["Operators", "elementwise", "in_place", "matmul", "power", "unary", "wrap_result"]
-
 _ndarray = np.ndarray
 _NUMBERS = frozenset((int, float, complex))
 
@@ -171,11 +169,6 @@ def power(left: Any, right: Any, cls: type[StorageHolder], exact: bool = False) 
 
     The exponent 2 is computed as a square, as with ndarrays. For floating-point and complex tensors, the exponents 0.5,
     -1 and 1 are computed as square root, reciprocal and identity. With ``exact`` all of them are computed as powers.
-
-    Raises
-    ------
-    ValueError
-        For negative integer powers of integers, as in NumPy.
     """
     if not exact and isinstance(left, StorageHolder) and type(right) is int and right == 2:
         return unary("square", left)

@@ -10,32 +10,9 @@ from ..operations.operands import StorageHolder, replace_storage, storage_of
 from ..operations.select import merged
 from ..storage import Storage
 
-__all__ = ["put_into", "write_out"]
-
 
 def write_out(result: Any, out: Any, op: str, where: Any = True, casting: Any = "same_kind") -> Any:
-    """Write a result into the ndarray or the tensor that the caller gave as ``out``, and return this object.
-
-    Parameters
-    ----------
-    result : SparseTensor, ndarray or scalar
-        The result.
-    out : ndarray, SparseTensor or tuple of one
-        The object to write into, which keeps its format and dtype.
-    op : str
-        The name of the operation, for messages.
-    where : array_like of bool, optional
-        A mask of the elements to write; True for all of them.
-    casting : str, optional
-        The rule by which the result may be converted to the dtype of ``out``.
-
-    Raises
-    ------
-    TypeError
-        When ``out`` is no ndarray or tensor, or ``casting`` does not allow the conversion.
-    ValueError
-        When the shapes differ.
-    """
+    """Write a result into the ndarray or the tensor that the caller gave as ``out``, and return this object."""
     if isinstance(out, tuple):
         (out,) = out
     if not issubclass(type(out), (np.ndarray, StorageHolder)):

@@ -11,8 +11,6 @@ from ..operations import foreign_tensors
 from ..remapping.nodes import evaluate
 from ..storage import Storage, Walk
 
-__all__ = ["array_repr", "entry_lines"]
-
 _SHOWN = 12
 _VISITED = 10_000  # largest number of coordinates to visit, which takes some hundredths of a second
 
@@ -40,11 +38,6 @@ _NAMED = type("SparseTensor", (np.ndarray,), {"__slots__": ()})  # NumPy's text 
 
 def entry_lines(storage: Storage) -> list[str]:
     """Return a line for each of the first entries, and a line with the number of the others.
-
-    Parameters
-    ----------
-    storage : Storage
-        The tensor.
 
     Examples
     --------

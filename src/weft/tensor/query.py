@@ -27,19 +27,9 @@ from ..storage import Storage, coordinate_storage
 from ..tracebacks import ends_at_caller
 from .sparse_tensor import SparseTensor
 
-__all__ = ["Statistics", "query"]
-
 
 class Statistics(Mapping[str, np.ndarray[Any, Any]]):
-    """Results of a query, by label.
-
-    Attributes
-    ----------
-    origin : tuple of int
-        The lowest coordinate of each axis of the results. It is not 0 for selected coordinates such as ``j-i``.
-    statements : dict
-        The statement that was computed for each label, in concrete index notation.
-    """
+    """Results of a query, by label."""
 
     def __init__(
         self, results: dict[str, np.ndarray[Any, Any]], origin: tuple[int, ...], statements: dict[str, Statement]

@@ -17,8 +17,6 @@ from ..storage import coordinate_storage
 from .construction import as_shape, called
 from .sparse_tensor import SparseTensor
 
-__all__ = ["random"]
-
 
 @memory.guarded
 def random(  # noqa: PLR0913  # the parameters of SciPy and sparse, and its own

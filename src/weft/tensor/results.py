@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-__all__ = ["change_values"]
-
 
 def change_values(found: Any, change: Callable[[Any], Any]) -> Any:
     """Apply ``change`` to a value, or to each value of a nested tuple, and return the result.

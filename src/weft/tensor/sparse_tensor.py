@@ -37,8 +37,6 @@ if TYPE_CHECKING:
     from .tree import Tree
     from .types import Array, PydataFormat, SciPyFormat
 
-__all__ = ["SparseTensor"]
-
 
 class SparseTensor(Dispatch, LazyMethods):
     """A tensor that is stored in a format; :func:`weft.asarray` and similar functions make one.

@@ -14,8 +14,6 @@ from ..operations import foreign_tensors
 from ..remapping.nodes import to_text
 from ..storage import Storage, Walk
 
-__all__ = ["Tree", "level_names", "tree"]
-
 
 class Tree(str):
     """Text whose ``repr`` is the text itself, so that an interactive prompt shows it without quotes."""
@@ -40,22 +38,7 @@ def level_names(format: Format) -> tuple[str, ...]:
 
 
 def tree(storage: Storage, name: str, max_entries: int = 50) -> Tree:
-    """Return the coordinate hierarchy of a tensor whose format is called ``name``.
-
-    Parameters
-    ----------
-    storage : Storage
-        The tensor.
-    name : str
-        The name of its format.
-    max_entries : int, optional
-        The number of paths to show, as in :meth:`weft.SparseTensor.tree`.
-
-    Raises
-    ------
-    ValueError
-        When ``max_entries`` is negative.
-    """
+    """Return the coordinate hierarchy of a tensor whose format is called ``name``."""
     if max_entries < 0:
         raise ValueError(f"max_entries is a number of entries, not {max_entries}")
     format = storage.format

@@ -17,11 +17,6 @@ from numpy.typing import DTypeLike
 if TYPE_CHECKING:
     from .sparse_tensor import SparseTensor
 
-__all__ = [
-    "Array", "Axis", "Binary", "Casting", "Count", "Extreme", "InPlace", "Infix", "Mapped", "MatMul", "Mean", "Number",
-    "Order", "PydataFormat", "Scalar", "SciPyFormat", "Spread", "Sum", "Test", "Unary",
-]  # fmt: skip
-
 Array: TypeAlias = np.ndarray[Any, Any]
 Scalar: TypeAlias = np.number[Any]
 Number: TypeAlias = int | float | complex | np.number[Any] | np.bool_

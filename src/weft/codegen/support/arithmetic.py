@@ -17,8 +17,6 @@ from ..types import complex_of, constant
 from . import complexes, floats, integers
 from .snippet import Snippet, function, in_lanes
 
-__all__ = ["DTYPES", "SCALAR_POWERS", "of"]
-
 DTYPES = ("bool", *INTEGERS, "float32", "float64", "complex64", "complex128")
 
 SCALAR_POWERS = {
@@ -32,13 +30,7 @@ SCALAR_POWERS = {
 
 @cache
 def of(ty: str) -> Mapping[str, Snippet]:
-    """Return the arithmetic functions of a dtype by name; the first call for a dtype makes them.
-
-    Parameters
-    ----------
-    ty : str
-        The IR type of the operands.
-    """
+    """Return the arithmetic functions of a dtype by name; the first call for a dtype makes them."""
     made: dict[str, Snippet] = {}
 
     def add(

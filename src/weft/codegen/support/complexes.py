@@ -8,8 +8,6 @@ from collections.abc import Callable
 from ..types import complex_of, constant, type_name
 from .floats import LIBM
 
-__all__ = ["define"]
-
 _LEXICOGRAPHIC = (
     "(__real__ a {strict} __real__ b && !__builtin_isnan(__imag__ a) && !__builtin_isnan(__imag__ b)) || "
     "(__real__ a == __real__ b && __imag__ a {op} __imag__ b)"
@@ -92,15 +90,7 @@ _POWER = """{{
 
 
 def define(ty: str, add: Callable[..., None]) -> None:
-    """Add the functions of the complex type ``ty``.
-
-    Parameters
-    ----------
-    ty : str
-        The IR type.
-    add : callable
-        Adds a function: ``add(name, ty, params, value, result, needs)``, see ``arithmetic.of``.
-    """
+    """Add the functions of the complex type ``ty``."""
     part = complex_of(ty)
     f = "f" if ty == "complex64" else ""
     words = {"T": type_name(part), "C": type_name(ty), "f": f, "ty": ty}

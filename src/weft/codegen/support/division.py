@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from .snippet import Snippet
 
-__all__ = ["SNIPPETS"]
-
 # With 2^(l-1) < d <= 2^l the reciprocal m is 2^(63+l) / d rounded up, which has 64 bits: n * m / 2^(63+l) is
 # n / d + n * e / (d * 2^(63+l)) for some e < d <= 2^l, and the rest too small to reach the next integer if n < 2^63.
 _DIGITS = """\

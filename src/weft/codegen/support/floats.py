@@ -9,8 +9,6 @@ import numpy as np
 
 from ..types import constant, type_name
 
-__all__ = ["LIBM", "REAL_1", "REAL_2", "define"]
-
 LIBM = {
     "sin": "sin", "cos": "cos", "tan": "tan", "arcsin": "asin", "arccos": "acos", "arctan": "atan",
     "sinh": "sinh", "cosh": "cosh", "tanh": "tanh", "arcsinh": "asinh", "arccosh": "acosh", "arctanh": "atanh",
@@ -68,15 +66,7 @@ _LOGADDEXP = """{{
 
 
 def define(ty: str, add: Callable[..., None]) -> None:
-    """Add the functions of the real floating-point type ``ty``.
-
-    Parameters
-    ----------
-    ty : str
-        The IR type.
-    add : callable
-        Adds a function: ``add(name, ty, params, value, result)``, see ``arithmetic.of``.
-    """
+    """Add the functions of the real floating-point type ``ty``."""
     f = "f" if ty == "float32" else ""
     T = type_name(ty)
     for name, c in (LIBM | REAL_1).items():

@@ -5,8 +5,6 @@ from __future__ import annotations
 from ...formats.levels.hash_tables import MOST
 from .snippet import Snippet
 
-__all__ = ["SNIPPETS"]
-
 _SLOT = """\
 /* Return the slot of the hash table keys[0 .. mask] that holds key, or the empty slot where key belongs. The table must
    have an empty slot, which -1 marks. */

@@ -6,8 +6,6 @@ from collections.abc import Callable
 
 from ...ir.types import INTEGERS
 
-__all__ = ["define"]
-
 # By squaring, on unsigned integers, whose products wrap around in all widths.
 _POWER = """{
   uint64_t result = 1, base = (uint64_t)a, rest = (uint64_t)b;
@@ -32,15 +30,7 @@ _GCD = """{
 
 
 def define(ty: str, add: Callable[..., None]) -> None:
-    """Add the functions of ``ty``, an integer type or bool.
-
-    Parameters
-    ----------
-    ty : str
-        The IR type.
-    add : callable
-        Adds a function: ``add(name, ty, params, value, result)``, see ``arithmetic.of``.
-    """
+    """Add the functions of ``ty``, an integer type or bool."""
     for name in ("floor", "ceil", "trunc"):
         add(name, ty, 1, "a")
     if ty == "bool":

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from .snippet import Snippet
 
-__all__ = ["SNIPPETS"]
-
 _ROLLED = """\
 /* Before a loop of few iterations that reads an element only if another one says so: GCC 12 unrolls such a loop and
    vectorizes the one around it with masks of AVX-512 for the wrong elements. */

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from .snippet import Snippet
 
-__all__ = ["SNIPPETS"]
-
 _ALLOC = """\
 /* Allocate count elements of scratch memory. Returns NULL on failure; release the memory with weft_free. */
 static inline void *weft_alloc(int64_t count, size_t element, bool zero) {

@@ -8,8 +8,6 @@ from __future__ import annotations
 
 from .snippet import Snippet
 
-__all__ = ["SNIPPETS"]
-
 _STOPPED = """\
 /* Return whether the threads of this kernel have been told to stop. watch[0] is 1 then; watch[1] is the time, in
    nanoseconds, at which the calling thread asks next. */

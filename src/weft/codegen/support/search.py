@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from .snippet import Snippet
 
-__all__ = ["SNIPPETS"]
-
 _LOWER_BOUND = """\
 /* Return the first position in [begin, end) of an ascending list whose element is not less than value, or end. */
 static inline int64_t weft_lower_bound_@(const @_t *list, int64_t begin, int64_t end, int64_t value) {

@@ -5,44 +5,19 @@ from __future__ import annotations
 from ...records import record
 from ..types import type_name
 
-__all__ = ["Snippet", "function", "in_lanes"]
-
 
 @record
 class Snippet:
-    """C text that defines one static function.
-
-    Parameters
-    ----------
-    text : str
-        The definition.
-    needs : tuple of str
-        The names of the prelude functions that the function calls.
-    shared : bool
-        True for a function that takes long to compile. Kernels that are compiled one by one share a copy of it.
-    """
+    """C text that defines one static function."""
 
     text: str
-    needs: tuple[str, ...] = ()
+    needs: tuple[str, ...] = ()  # the names of the prelude functions that the function calls
+    # True for a function that takes long to compile. Kernels that are compiled one by one share a copy of it.
     shared: bool = False
 
 
 def function(name: str, params: dict[str, str], value: str, result: str, needs: tuple[str, ...] = ()) -> Snippet:
-    """Return the snippet that defines a function of scalars.
-
-    Parameters
-    ----------
-    name : str
-        The complete name.
-    params : dict
-        The IR type of each parameter.
-    value : str
-        The expression that the function returns, or its body in braces.
-    result : str
-        The IR type of the result.
-    needs : tuple of str
-        The names of the prelude functions that the function calls.
-    """
+    """Return the snippet that defines a function of scalars."""
     listed = ", ".join(f"{type_name(ty)} {param}" for param, ty in params.items())
     body = value if value.endswith("}\n") else f"{{ return {value}; }}\n"
     return Snippet(f"static inline {type_name(result)} {name}({listed}) {body}", needs)
@@ -52,15 +27,6 @@ def in_lanes(name: str, ty: str, snippet: Snippet) -> Snippet:
     """Return a snippet whose function of two scalars is declared as a reduction of vectorized loops, in any order.
 
     Each lane of a vector starts from the same value, so that the result must not depend on repetitions of a value.
-
-    Parameters
-    ----------
-    name : str
-        The complete name of the function.
-    ty : str
-        The IR type of its operands and its result.
-    snippet : Snippet
-        The definition of the function.
     """
     both = f"omp_out = {name}(omp_out, omp_in)"
     pragma = f"#pragma omp declare reduction({name} : {type_name(ty)} : {both}) initializer(omp_priv = omp_orig)\n"

@@ -9,8 +9,6 @@ from __future__ import annotations
 
 from .snippet import Snippet
 
-__all__ = ["SNIPPETS"]
-
 _RANK = """\
 typedef int32_t weft_lanes __attribute__((vector_size(32), aligned(4)));
 

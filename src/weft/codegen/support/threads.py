@@ -10,8 +10,6 @@ from pathlib import Path
 
 from .snippet import Snippet
 
-__all__ = ["SNIPPETS", "pool_text"]
-
 _INTERFACE = Path(__file__).with_name("thread_pool.h").read_text(encoding="utf-8")
 _NUMBER = """\
 /* The function that knows the number of a thread. The loader sets the pointer when the process has several threads. */

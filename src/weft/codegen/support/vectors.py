@@ -12,8 +12,6 @@ from __future__ import annotations
 from .floats import LIBM, REAL_1, REAL_2
 from .snippet import Snippet
 
-__all__ = ["MANY", "SNIPPETS"]
-
 _ONE = (
     "exp2", "expm1", "log", "log2", "log10", "log1p", "arccos", "sinh", "cosh", "tanh", "arcsinh", "arccosh", "arctanh",
     "cbrt",

@@ -9,28 +9,10 @@ __all__ = ["element", "put"]
 
 
 def element(array: Var, index: Expr) -> Expr:
-    """Return the expression ``array[index]`` as int64.
-
-    Parameters
-    ----------
-    array : Var
-        The array.
-    index : Expr
-        The index of the element.
-    """
+    """Return the expression ``array[index]`` as int64."""
     return cast(Load(array, index), "int64")
 
 
 def put(array: Var, index: Expr, value: Expr) -> Stmt:
-    """Return the statement ``array[index] = value``, with the value cast to the dtype of the array.
-
-    Parameters
-    ----------
-    array : Var
-        The array.
-    index : Expr
-        The index of the element.
-    value : Expr
-        The new value.
-    """
+    """Return the statement ``array[index] = value``, with the value cast to the dtype of the array."""
     return Store(array, index, cast(value, array.ty[:-1]))

@@ -17,13 +17,7 @@ MOST = 12
 
 
 def key_of(coords: tuple[Expr, ...]) -> Expr:
-    """Return the key by which a whole coordinate is hashed.
-
-    Parameters
-    ----------
-    coords : tuple of Expr
-        The coordinates of all levels.
-    """
+    """Return the key by which a whole coordinate is hashed."""
     key: Expr = lit(0)
     for coord in coords:
         key = add(mul(key, lit(MIX)), coord)
@@ -31,15 +25,7 @@ def key_of(coords: tuple[Expr, ...]) -> Expr:
 
 
 def home(key: int, width: int) -> int:
-    """Return the slot of a table at which the search for a key begins.
-
-    Parameters
-    ----------
-    key : int
-        The key.
-    width : int
-        The number of slots, a power of two.
-    """
+    """Return the slot of a table at which the search for a key begins."""
     # Fibonacci hashing: 2**64 divided by the golden ratio, the same constant as in C.
     return (key * 0x9E3779B97F4A7C15 & 0xFFFFFFFFFFFFFFFF) >> 20 & width - 1
 
@@ -49,19 +35,6 @@ def misplaced(keys: np.ndarray[Any, Any], taken: np.ndarray[Any, Any]) -> str | 
 
     A search begins at the home slot of a key and ends at an empty slot, so no empty slot may lie between the home slot
     and the key.
-
-    Parameters
-    ----------
-    keys : ndarray
-        The keys by slot, of shape ``(width,)`` for one table or ``(tables, width)``. Keys that are not ``taken`` are
-        ignored.
-    taken : ndarray of bool
-        The slots that are not empty.
-
-    Returns
-    -------
-    str or None
-        The reason, which names a slot; None if all keys can be located.
     """
     keys, taken = np.atleast_2d(keys), np.atleast_2d(taken)
     width = keys.shape[1]

@@ -25,13 +25,6 @@ def morton_codes(coords: Sequence[IndexExpr], intervals: Sequence[Span]) -> tupl
     Bit ``b`` of coordinate ``d`` of ``n`` is bit ``n*b + d`` of the code. The number of bits of a coordinate is rounded
     up to a multiple of 4, so that tensors of similar sizes have the same code.
 
-    Parameters
-    ----------
-    coords : sequence of IndexExpr
-        The coordinates, which may begin below 0.
-    intervals : sequence of (int, int)
-        The half-open interval of each coordinate.
-
     Examples
     --------
     >>> from weft.remapping.nodes import Axis, evaluate

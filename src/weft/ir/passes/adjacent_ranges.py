@@ -11,48 +11,21 @@ from ..builder import add, lit
 from ..traversal import rewrite, used_names
 from .simplify import simplify_expression
 
-__all__ = ["adjoin", "fuse_adjacent_ranges", "put"]
-
 
 def put(expr: ir.Expr, var: ir.Var, value: ir.Expr) -> ir.Expr:
-    """Return an expression, simplified, in which a value replaces a variable.
-
-    Parameters
-    ----------
-    expr : Expr
-        The expression.
-    var : Var
-        The variable that is replaced.
-    value : Expr
-        The expression that replaces it.
-    """
+    """Return an expression, simplified, in which a value replaces a variable."""
     found = rewrite(expr, lambda n: value if n == var else None)
     assert isinstance(found, ir.Expr)
     return simplify_expression(found)
 
 
 def adjoin(begin: ir.Expr, end: ir.Expr, var: ir.Var) -> bool:
-    """Return whether the segment of each value of ``var`` ends where the segment of the next value begins.
-
-    Parameters
-    ----------
-    begin, end : Expr
-        The bounds of the segment of ``var``.
-    var : Var
-        The variable of the loop over the segments.
-    """
+    """Return whether the segment of each value of ``var`` ends where the segment of the next value begins."""
     return var.name in used_names(begin) and put(begin, var, add(var, lit(1))) == simplify_expression(end)
 
 
 def fuse_adjacent_ranges(loop: ir.For) -> ir.For:
-    """Return a loop over adjoining segments as one loop over all their positions.
-
-    Parameters
-    ----------
-    loop : For
-        A loop whose body is declarations and a loop over a segment. It is returned unchanged if the segments do not
-        adjoin, if the inner body uses the variable of the outer loop, or if the inner loop uses a declaration.
-    """
+    """Return a loop over adjoining segments as one loop over all their positions."""
     stmts = loop.body.stmts if isinstance(loop.body, ir.Block) else (loop.body,)
     if not stmts:
         return loop

@@ -12,8 +12,6 @@ from typing import Any
 from ..nodes import Binary, Const, Expr, Unary
 from ..types import INTEGERS, wrap
 
-__all__ = ["FALSE", "TRUE", "fold_binary", "fold_unary"]
-
 TRUE, FALSE = Const(True, "bool"), Const(False, "bool")
 _NEGATED = {"==": "!=", "!=": "==", "<": ">=", ">=": "<", ">": "<=", "<=": ">"}
 _COMPARE: dict[str, Callable[[int, int], bool]] = {
@@ -26,15 +24,7 @@ _ARITHMETIC: dict[str, Callable[[int, int], int]] = {
 
 
 def fold_unary(op: str, a: Expr) -> Expr | None:
-    """Return the expression to which ``op a`` folds, or None if it does not fold.
-
-    Parameters
-    ----------
-    op : str
-        One of ``- ! ~``.
-    a : Expr
-        The operand, which is folded already.
-    """
+    """Return the expression to which ``op a`` folds, or None if it does not fold."""
     if op == "!":
         if type(a) is Const:
             return FALSE if a.value else TRUE
@@ -52,13 +42,6 @@ def fold_binary(op: str, a: Expr, b: Expr) -> Expr | None:
     """Return the expression to which ``a op b`` folds, or None if it does not fold.
 
     Only operations on integers and conditions fold.
-
-    Parameters
-    ----------
-    op : str
-        One of the operators of ``Binary``.
-    a, b : Expr
-        The operands, which are folded already.
     """
     if op == "&&" or op == "||":
         return _fold_logic(op, a, b)

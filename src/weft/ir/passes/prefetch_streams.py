@@ -11,28 +11,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from ...records import record, replace
+from .. import nodes as ir
 from ..builder import add, block, if_, lit, lt, mul, sub
-from ..nodes import (
-    Binary,
-    Block,
-    Declare,
-    Expr,
-    For,
-    Function,
-    If,
-    Load,
-    Parallel,
-    Select,
-    Stmt,
-    Var,
-    While,
-)
 from ..traversal import assigned_names, declared_names, used_names, walk
 from ..types import size_of
 from .adjacent_ranges import adjoin, put
 from .prefetch_gathers import Leaps, ask, elements, expanded, kept, leaps, nests
-
-__all__ = ["prefetch_memory"]
 
 AHEAD = 256
 """Entries of a list between the prefetch of an entry and its use."""
@@ -53,15 +37,15 @@ class _Rows:
     the coordinates of the entries, or None.
     """
 
-    distance: Var
-    asks: tuple[Stmt, ...]
-    begin: Expr
-    end: Expr
-    first: Expr
-    last: Expr
+    distance: ir.Var
+    asks: tuple[ir.Stmt, ...]
+    begin: ir.Expr
+    end: ir.Expr
+    first: ir.Expr
+    last: ir.Expr
     leaps: Leaps | None
 
-    def around(self, loop: For, values: Mapping[str, Expr]) -> _Rows | None:
+    def around(self, loop: ir.For, values: Mapping[str, ir.Expr]) -> _Rows | None:
         """Return the rows of all iterations of a loop around these rows, or None if the rows do not adjoin."""
         begin, end, first = (expanded(e, values) for e in (self.begin, self.end, self.first))
         sizes = self.leaps.names if self.leaps else set()
@@ -71,16 +55,16 @@ class _Rows:
         low, high, lowest, highest = (put(e, loop.var, at) for e in (begin, first) for at in (loop.start, loop.stop))
         return replace(self, begin=low, end=high, first=lowest, last=highest)
 
-    def declared(self) -> Stmt:
+    def declared(self) -> ir.Stmt:
         """Return the declarations that must precede the loop over the rows."""
         found = [self.leaps.declared(self.first, self.last)] if self.leaps else []
         if self.asks:
             few = lt(sub(self.last, self.first), mul(lit(FEW), sub(self.end, self.begin)))
-            found.append(Declare(self.distance, Select(few, lit(AHEAD), lit(0))))
+            found.append(ir.Declare(self.distance, ir.Select(few, lit(AHEAD), lit(0))))
         return block(*found)
 
 
-def prefetch_memory(function: Function) -> Function:
+def prefetch_memory(function: ir.Function) -> ir.Function:
     """Return the function with prefetches of the memory that loops read; its results do not change.
 
     The example is a loop over rows. The row is prefetched 256 entries ahead if the average row has fewer than 12.
@@ -105,49 +89,37 @@ def prefetch_memory(function: Function) -> Function:
 
 
 class _Reader:
-    def __init__(self, function: Function):
+    def __init__(self, function: ir.Function):
         self.assigned = assigned_names(function.body)
         self.used = used_names(function.body)
 
-    def name(self, stem: str) -> Var:
+    def name(self, stem: str) -> ir.Var:
         while stem in self.used:
             stem += "_"
         self.used.add(stem)
-        return Var(stem)
+        return ir.Var(stem)
 
     def read(
-        self, stmt: Stmt, loop: For | None, above: Mapping[str, Expr], alone: bool = True
-    ) -> tuple[Stmt, list[_Rows]]:
-        """Return a statement with prefetches, and the rows whose declarations must precede ``loop``.
-
-        Parameters
-        ----------
-        stmt : Stmt
-            The statement.
-        loop : For or None
-            The loop whose body, or a part of it, is the statement.
-        above : mapping
-            The values of the variables that the body has declared before the statement.
-        alone : bool
-            True if the statement is in no loop but parallel ones.
-        """
+        self, stmt: ir.Stmt, loop: ir.For | None, above: Mapping[str, ir.Expr], alone: bool = True
+    ) -> tuple[ir.Stmt, list[_Rows]]:
+        """Return a statement with prefetches, and the rows whose declarations must precede ``loop``."""
         values = dict(above)
-        made: list[Stmt] = []
+        made: list[ir.Stmt] = []
         known: list[_Rows] = []
-        for s in stmt.stmts if isinstance(stmt, Block) else (stmt,):
+        for s in stmt.stmts if isinstance(stmt, ir.Block) else (stmt,):
             match s:
-                case If(cond=cond, then=then, orelse=orelse):
+                case ir.If(cond=cond, then=then, orelse=orelse):
                     then, found = self.read(then, loop, values, alone)
                     other, more = (None, []) if orelse is None else self.read(orelse, loop, values, alone)
                     known += [*found, *more]
-                    made.append(If(cond, then, other))
-                case Parallel(loop=chunks):  # declarations stay inside, so that each chunk has its own
+                    made.append(ir.If(cond, then, other))
+                case ir.Parallel(loop=chunks):  # declarations stay inside, so that each chunk has its own
                     body, _ = self.read(chunks.body, None, {}, alone)
                     made.append(replace(s, loop=replace(chunks, body=body)))
-                case While(body=body):
+                case ir.While(body=body):
                     body, _ = self.read(body, None, {}, alone=False)
                     made.append(replace(s, body=body))
-                case For(body=body):
+                case ir.For(body=body):
                     body, inside = self.read(body, s, {}, alone=False)
                     # Declarations move out of as many loops as possible, as long as the rows of these adjoin.
                     for inner in inside:
@@ -162,11 +134,11 @@ class _Reader:
                 case _:
                     made.append(s)
             # The statements that follow see the value of this declaration.
-            if isinstance(s, Declare) and s.value is not None and s.var.name not in self.assigned:
+            if isinstance(s, ir.Declare) and s.value is not None and s.var.name not in self.assigned:
                 values[s.var.name] = s.value
         return block(*made), known
 
-    def rows(self, s: For, loop: For | None, values: Mapping[str, Expr]) -> _Rows | None:
+    def rows(self, s: ir.For, loop: ir.For | None, values: Mapping[str, ir.Expr]) -> _Rows | None:
         """Return the rows of ``loop`` of which ``s`` is one, or None if they do not adjoin or ``s`` is not plain."""
         if loop is None or loop.unroll or not _is_plain(s) or nests(s):
             return None
@@ -184,7 +156,7 @@ class _Reader:
         lowest, highest = (put(first, loop.var, at) for at in (loop.start, loop.stop))
         return _Rows(distance, asks, loop.start, loop.stop, lowest, highest, found)
 
-    def across(self, s: For, loop: For | None, values: Mapping[str, Expr]) -> list[Stmt]:
+    def across(self, s: ir.For, loop: ir.For | None, values: Mapping[str, ir.Expr]) -> list[ir.Stmt]:
         """Return the prefetches of ``s`` if each iteration of ``loop`` reads one entry of many adjacent lists.
 
         Such lists have an index that is the sum of the begin of a list, which depends on ``s.var``, and ``loop.var``.
@@ -196,16 +168,16 @@ class _Reader:
         if not any(_reads(place) for _, place in used):
             return []  # loops over plain arrays, which compilers optimize best
         hidden = ({*declared_names(loop.body), *self.assigned} - {s.var.name}) | {loop.var.name}
-        asks: dict[Stmt, None] = {}
+        asks: dict[ir.Stmt, None] = {}
         for array, place in used:
             match place:
-                case Binary(op="+", a=first, b=along) if along == loop.var and not _reads(first):
+                case ir.Binary(op="+", a=first, b=along) if along == loop.var and not _reads(first):
                     of = used_names(first)
                     if s.var.name in of and not hidden & of:
                         asks[ask(array, add(first, add(loop.var, lit(ROWS))))] = None
         return list(asks)
 
-    def listed(self, s: For, read: For) -> Stmt:
+    def listed(self, s: ir.For, read: ir.For) -> ir.Stmt:
         """Return ``read``, a loop over a whole list, with prefetch gathers, and streams if its entries scatter.
 
         ``s`` is the loop before its body was rewritten.
@@ -213,39 +185,39 @@ class _Reader:
         if not _is_plain(s):
             return read
         found = leaps(s, self.name(f"{s.var.name}_prefetch_until"), self.assigned)
-        asks: list[Stmt] = []
+        asks: list[ir.Stmt] = []
         arrays = _along(s)
         if len(arrays) > 1 and _scatters(s) and not nests(s):
             asks = [a for array in arrays for a in _stretch(array, add(s.var, lit(AHEAD)))]
         # One test for each stretch costs less than a prefetch in each iteration.
-        begins = Binary("==", Binary("&", s.var, lit(STRETCH - 1)), lit(0))
+        begins = ir.Binary("==", ir.Binary("&", s.var, lit(STRETCH - 1)), lit(0))
         stretch = if_(begins, block(*asks)) if asks else block()
         if found is None:
             return replace(read, body=block(stretch, read.body))
         return block(found.declared(s.start, s.stop), found.taken(read, whole=True, before=stretch))
 
 
-def _stretch(array: Expr, place: Expr) -> list[Stmt]:
+def _stretch(array: ir.Expr, place: ir.Expr) -> list[ir.Stmt]:
     """Return the prefetch instructions for the cache lines of the stretch that begins at ``place``."""
     step = max(_LINE // size_of(array.ty[:-1]), 1)
     return [ask(array, add(place, lit(k))) for k in range(0, STRETCH, step)]
 
 
-def _is_plain(loop: For) -> bool:
+def _is_plain(loop: ir.For) -> bool:
     """Return whether a loop is neither to be vectorized nor to be unrolled."""
     return loop.simd is None and not loop.unroll
 
 
-def _reads(expr: Expr) -> bool:
-    return any(isinstance(n, Load) for n in walk(expr))
+def _reads(expr: ir.Expr) -> bool:
+    return any(isinstance(n, ir.Load) for n in walk(expr))
 
 
-def _along(loop: For) -> list[Expr]:
+def _along(loop: ir.For) -> list[ir.Expr]:
     """Return the arrays of which a loop reads one element after the other."""
-    return list(dict.fromkeys(n.array for n in walk(loop) if isinstance(n, Load) and n.index == loop.var))
+    return list(dict.fromkeys(n.array for n in walk(loop) if isinstance(n, ir.Load) and n.index == loop.var))
 
 
-def _scatters(loop: For) -> bool:
+def _scatters(loop: ir.For) -> bool:
     """Return whether a loop writes to an index that depends on an element that it reads."""
     values = kept(loop.body, set())
     places = [expanded(index, values) for _, index, write in elements(loop.body) if write]

@@ -11,8 +11,6 @@ from ..builder import block, lit, maximum
 from ..nodes import Binary, Call, Declare, Expr, For, Function, Var, While
 from ..traversal import Node, declared_names, rebuild, rewrite, walk
 
-__all__ = ["divide_by_reciprocals"]
-
 
 def divide_by_reciprocals(function: Function) -> Function:
     """Return the function without divisions by the dimensions of its parameters in loops.

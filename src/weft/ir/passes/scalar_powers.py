@@ -12,19 +12,9 @@ from ..builder import lit
 from ..nodes import Binary, Call, Cast, Const, Expr, For, Function, If, Load, Parallel
 from ..traversal import Node, rebuild, rewrite, walk
 
-__all__ = ["scalar_powers"]
-
 
 def scalar_powers(function: Function, of_scalar: Mapping[str, tuple[str, str]]) -> Function:
     """Return the function with other calls where the exponent of a power is the only element of a tensor.
-
-    Parameters
-    ----------
-    function : Function
-        The function.
-    of_scalar : mapping
-        The names of functions that compute powers, each with the name of the one for an exponent that does not change,
-        and of the one that computes squares.
 
     Examples
     --------

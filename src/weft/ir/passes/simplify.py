@@ -11,65 +11,23 @@ No rule folds floating-point arithmetic, because ``x * 0.0`` may be NaN or ``-0.
 from __future__ import annotations
 
 from ...records import replace
-from ..nodes import (
-    Allocate,
-    Array,
-    Binary,
-    Block,
-    Call,
-    Cast,
-    Comment,
-    Const,
-    Declare,
-    Evaluate,
-    Expr,
-    For,
-    Free,
-    Function,
-    If,
-    Load,
-    Parallel,
-    Poll,
-    Return,
-    Select,
-    Set,
-    Stmt,
-    Store,
-    Unary,
-    Update,
-    Var,
-    While,
-)  # fmt: skip
+from .. import nodes as ir
 from ..traversal import children
 from ..types import INTEGERS, wrap
 from .constant_folding import FALSE, TRUE, fold_binary, fold_unary
 
-__all__ = ["simplify", "simplify_expression"]
 
-
-def simplify(function: Function) -> Function:
-    """Return a function with the same effects and fewer nodes.
-
-    Parameters
-    ----------
-    function : Function
-        The function.
-    """
+def simplify(function: ir.Function) -> ir.Function:
+    """Return a function with the same effects and fewer nodes."""
     down = _Down(function)
-    out: list[Stmt] = []
+    out: list[ir.Stmt] = []
     down.stmt(function.body, out)
-    body = _up(Block(tuple(out)), set(), down.reads)
-    return replace(function, body=body or Block())
+    body = _up(ir.Block(tuple(out)), set(), down.reads)
+    return replace(function, body=body or ir.Block())
 
 
-def simplify_expression(expr: Expr) -> Expr:
-    """Return an expression with its integer arithmetic and its conditions folded.
-
-    Parameters
-    ----------
-    expr : Expr
-        The expression.
-    """
+def simplify_expression(expr: ir.Expr) -> ir.Expr:
+    """Return an expression with its integer arithmetic and its conditions folded."""
     return _Down(None).expr(expr)
 
 
@@ -80,8 +38,8 @@ class _Down:
     no copy if it is assigned anew, or if an inner variable of the same name might hide it.
     """
 
-    def __init__(self, function: Function | None):
-        self.names: dict[str, Expr] = {}
+    def __init__(self, function: ir.Function | None):
+        self.names: dict[str, ir.Expr] = {}
         self.changed: set[str] = set()
         self.declared: dict[str, int] = {}
         self.hidden: set[str] = set()
@@ -93,28 +51,28 @@ class _Down:
         # Variables that may have another value, or be another variable, at the place of a copy.
         self.unsure = self.changed | self.hidden
 
-    def _survey(self, stmt: Stmt, active: set[str]) -> None:
+    def _survey(self, stmt: ir.Stmt, active: set[str]) -> None:
         """Record the names that are declared, assigned or hidden by another; ``active`` are the names in scope."""
         # A statement with a scope of its own gets a copy of ``active``; a block declares in the enclosing scope.
         match stmt:
-            case Block(stmts):
+            case ir.Block(stmts):
                 for s in stmts:
                     self._survey(s, active)
-            case Declare(var) | Allocate(var) | Array(var):
+            case ir.Declare(var) | ir.Allocate(var) | ir.Array(var):
                 self._declare(var.name, active)
-            case Set(Var(name)) | Update(_, Var(name)) | Free(Var(name)):
+            case ir.Set(ir.Var(name)) | ir.Update(_, ir.Var(name)) | ir.Free(ir.Var(name)):
                 self.changed.add(name)
-            case For(var, _, _, body):
+            case ir.For(var, _, _, body):
                 inside = set(active)
                 self._declare(var.name, inside)
                 self._survey(body, inside)
-            case If(_, then, orelse):
+            case ir.If(_, then, orelse):
                 self._survey(then, set(active))
                 if orelse is not None:
                     self._survey(orelse, set(active))
-            case While(_, body):
+            case ir.While(_, body):
                 self._survey(body, set(active))
-            case Parallel(_, prologue, loop, epilogue):
+            case ir.Parallel(_, prologue, loop, epilogue):
                 inside = set(active)
                 for s in (prologue, loop, epilogue):
                     self._survey(s, inside)
@@ -127,53 +85,53 @@ class _Down:
 
     # Expressions
 
-    def expr(self, e: Expr) -> Expr:
+    def expr(self, e: ir.Expr) -> ir.Expr:
         """Return ``e`` folded, with copies replaced by their originals."""
         # Variables and constants are most of the nodes, and are tested first. Unchanged nodes are not copied.
         cls = type(e)
-        if cls is Var:
+        if cls is ir.Var:
             e = self.names.get(e.name, e)  # type: ignore[attr-defined]
-            if type(e) is Var:
+            if type(e) is ir.Var:
                 self.reads.add(e.name)
             return e
-        if cls is Const:
+        if cls is ir.Const:
             return e
         match e:
-            case Load(array, index):
+            case ir.Load(array, index):
                 x, y = self.expr(array), self.expr(index)
-                return e if x is array and y is index else Load(x, y)
-            case Binary(op, a, b):
+                return e if x is array and y is index else ir.Load(x, y)
+            case ir.Binary(op, a, b):
                 x, y = self.expr(a), self.expr(b)
-                return fold_binary(op, x, y) or (e if x is a and y is b else Binary(op, x, y))
-            case Cast(a, ty):
+                return fold_binary(op, x, y) or (e if x is a and y is b else ir.Binary(op, x, y))
+            case ir.Cast(a, ty):
                 x = self.expr(a)
                 if x.ty == ty:
                     return x
-                if type(x) is Const and x.ty in INTEGERS and ty in INTEGERS:
-                    return Const(wrap(int(x.value), ty), ty)  # type: ignore[arg-type]
-                return e if x is a else Cast(x, ty)
-            case Unary(op, a):
+                if type(x) is ir.Const and x.ty in INTEGERS and ty in INTEGERS:
+                    return ir.Const(wrap(int(x.value), ty), ty)  # type: ignore[arg-type]
+                return e if x is a else ir.Cast(x, ty)
+            case ir.Unary(op, a):
                 x = self.expr(a)
-                return fold_unary(op, x) or (e if x is a else Unary(op, x))
-            case Select(cond, a, b):
+                return fold_unary(op, x) or (e if x is a else ir.Unary(op, x))
+            case ir.Select(cond, a, b):
                 c = self.expr(cond)
-                if type(c) is Const:
+                if type(c) is ir.Const:
                     return self.expr(a if c.value else b)
-                return Select(c, self.expr(a), self.expr(b))
-            case Call(name, args, ty):
-                return Call(name, tuple([self.expr(a) for a in args]), ty)
+                return ir.Select(c, self.expr(a), self.expr(b))
+            case ir.Call(name, args, ty):
+                return ir.Call(name, tuple([self.expr(a) for a in args]), ty)
         raise TypeError(f"not an expression: {e!r}")
 
     # Statements
 
-    def scope(self, *stmts: Stmt) -> list[Block]:
+    def scope(self, *stmts: ir.Stmt) -> list[ir.Block]:
         """Rewrite statements one after the other in a scope of their own, each as a block."""
         names, self.names = self.names, dict(self.names)
         blocks = []
         for s in stmts:
-            out: list[Stmt] = []
+            out: list[ir.Stmt] = []
             self.stmt(s, out)
-            blocks.append(Block(tuple(out)))
+            blocks.append(ir.Block(tuple(out)))
         self.names = names
         return blocks
 
@@ -182,84 +140,84 @@ class _Down:
         if name in self.names:
             self.names = {k: v for k, v in self.names.items() if k != name}
 
-    def loop(self, loop: For, start: Expr, stop: Expr) -> For:
+    def loop(self, loop: ir.For, start: ir.Expr, stop: ir.Expr) -> ir.For:
         """Return a loop with new bounds and its body rewritten."""
         self.bind(loop.var.name)
         (body,) = self.scope(loop.body)
         return replace(loop, start=start, stop=stop, body=body)
 
-    def stmt(self, s: Stmt, out: list[Stmt]) -> None:
+    def stmt(self, s: ir.Stmt, out: list[ir.Stmt]) -> None:
         """Rewrite ``s`` and append the result to ``out``."""
         match s:
-            case Block(stmts):
+            case ir.Block(stmts):
                 for inner in stmts:
                     self.stmt(inner, out)
-            case For(_, start, stop):
+            case ir.For(_, start, stop):
                 first, last = self.expr(start), self.expr(stop)
                 if fold_binary("<", first, last) == FALSE:
                     return
                 before_loop = self.names  # the loop variable hides a copy of its name in the loop only
                 out.append(self.loop(s, first, last))
                 self.names = before_loop
-            case If(cond, then, orelse):
+            case ir.If(cond, then, orelse):
                 self.branch(self.expr(cond), then, orelse, out)
-            case While(cond, body):
+            case ir.While(cond, body):
                 cond = self.expr(cond)
                 if cond != FALSE:
-                    out.append(While(cond, *self.scope(body)))
-            case Parallel():
+                    out.append(ir.While(cond, *self.scope(body)))
+            case ir.Parallel():
                 out.append(self.parallel(s))
             case _:
                 self.simple(s, out)
 
-    def simple(self, s: Stmt, out: list[Stmt]) -> None:
+    def simple(self, s: ir.Stmt, out: list[ir.Stmt]) -> None:
         """Rewrite a statement that contains no other statement and append the result to ``out``."""
         match s:
-            case Declare(var, value):
+            case ir.Declare(var, value):
                 if value is not None:
                     value = self.expr(value)
                 self.bind(var.name)
                 # The declaration of a copy is dropped: uses of the copy become uses of its original.
                 if var.name not in self.changed and (
-                    type(value) is Const or (type(value) is Var and value.name not in self.unsure)
+                    type(value) is ir.Const or (type(value) is ir.Var and value.name not in self.unsure)
                 ):
                     self.names[var.name] = value
                     return
-                out.append(Declare(var, value))
-            case Set(var, value):
-                out.append(Set(var, self.expr(value)))
-            case Store(array, index, value):
-                out.append(Store(self.expr(array), self.expr(index), self.expr(value)))
-            case Update(op, target, value):
+                out.append(ir.Declare(var, value))
+            case ir.Set(var, value):
+                out.append(ir.Set(var, self.expr(value)))
+            case ir.Store(array, index, value):
+                out.append(ir.Store(self.expr(array), self.expr(index), self.expr(value)))
+            case ir.Update(op, target, value):
                 value = self.expr(value)
-                if type(target) is Load:
+                if type(target) is ir.Load:
                     target = self.expr(target)  # type: ignore[assignment]
                 # An update by the integer 0 has no effect.
-                if not (value.ty in INTEGERS and type(value) is Const and value.value == 0 and op in "+-|^"):
-                    out.append(Update(op, target, value))
-            case Allocate(var, size, zero):
+                if not (value.ty in INTEGERS and type(value) is ir.Const and value.value == 0 and op in "+-|^"):
+                    out.append(ir.Update(op, target, value))
+            case ir.Allocate(var, size, zero):
                 size = self.expr(size)
                 self.bind(var.name)
-                out.append(Allocate(var, size, zero))
-            case Array(var):
+                out.append(ir.Allocate(var, size, zero))
+            case ir.Array(var):
                 self.bind(var.name)
                 out.append(s)
-            case Evaluate(call):
-                out.append(Evaluate(self.expr(call)))  # type: ignore[arg-type]
-            case Return(value):
-                out.append(Return(self.expr(value)))
+            case ir.Evaluate(call):
+                out.append(ir.Evaluate(self.expr(call)))  # type: ignore[arg-type]
+            case ir.Return(value):
+                out.append(ir.Return(self.expr(value)))
             case _:
                 out.append(s)
 
-    def parallel(self, s: Parallel) -> Parallel:
+    def parallel(self, s: ir.Parallel) -> ir.Parallel:
         """Return a parallel region rewritten.
 
         The loop and the epilogue see the copies of the prologue. The statements after the region see no copy of it.
         """
         threads = self.expr(s.threads)
         outside, self.names = self.names, dict(self.names)
-        before: list[Stmt] = []
-        after: list[Stmt] = []
+        before: list[ir.Stmt] = []
+        after: list[ir.Stmt] = []
         first, last = self.expr(s.loop.start), self.expr(s.loop.stop)
         self.stmt(s.prologue, before)
         prologue_names, self.names = self.names, dict(self.names)
@@ -267,11 +225,11 @@ class _Down:
         self.names = prologue_names
         self.stmt(s.epilogue, after)
         self.names = outside
-        return Parallel(threads, Block(tuple(before)), loop, Block(tuple(after)))
+        return ir.Parallel(threads, ir.Block(tuple(before)), loop, ir.Block(tuple(after)))
 
-    def branch(self, cond: Expr, then: Stmt, orelse: Stmt | None, out: list[Stmt]) -> None:
+    def branch(self, cond: ir.Expr, then: ir.Stmt, orelse: ir.Stmt | None, out: list[ir.Stmt]) -> None:
         """Rewrite a branching and append it to ``out``, or only the side that a constant condition takes."""
-        if type(cond) is Const:
+        if type(cond) is ir.Const:
             live = then if cond.value else orelse
             if live is None:
                 return
@@ -280,49 +238,49 @@ class _Down:
             if all(self.declared.get(name) == 1 for name in _top_level_names(inner)):
                 out.extend(inner.stmts)
             else:
-                out.append(If(TRUE, inner))
+                out.append(ir.If(TRUE, inner))
             return
         (yes,) = self.scope(then)
         no = self.scope(orelse)[0] if orelse is not None else None
-        out.append(If(cond, yes, no))
+        out.append(ir.If(cond, yes, no))
 
 
-def _top_level_names(block: Block) -> list[str]:
+def _top_level_names(block: ir.Block) -> list[str]:
     """Return the names that would be declared in the enclosing scope if ``block`` were unwrapped."""
-    return [s.var.name for s in block.stmts if type(s) in (Declare, Allocate, Array)]  # type: ignore[attr-defined]
+    return [s.var.name for s in block.stmts if type(s) in (ir.Declare, ir.Allocate, ir.Array)]  # type: ignore[attr-defined]
 
 
-def _note(e: Expr, used: set[str]) -> None:
+def _note(e: ir.Expr, used: set[str]) -> None:
     """Add the names that ``e`` reads to ``used``."""
-    if type(e) is Var:
+    if type(e) is ir.Var:
         used.add(e.name)
     else:
         for child in children(e):
             _note(child, used)  # type: ignore[arg-type]
 
 
-def _up(s: Stmt, used: set[str], reads: set[str]) -> Stmt | None:
+def _up(s: ir.Stmt, used: set[str], reads: set[str]) -> ir.Stmt | None:
     """Return ``s`` without the parts that have no effect, or None if no part is left.
 
     ``used`` holds the names that the statements after ``s`` read; the names that ``s`` reads are added. ``reads`` holds
     the names that any statement reads. Assignments to other names are dropped.
     """
     match s:
-        case Block(stmts):
+        case ir.Block(stmts):
             # In reverse, since a declaration is kept only if a later statement reads its name.
             kept = [new for old in reversed(stmts) if (new := _up(old, used, reads)) is not None]
-            if all(type(k) is Comment for k in kept):
+            if all(type(k) is ir.Comment for k in kept):
                 return None
-            return kept[0] if len(kept) == 1 else Block(tuple(reversed(kept)))
-        case If():
+            return kept[0] if len(kept) == 1 else ir.Block(tuple(reversed(kept)))
+        case ir.If():
             return _up_branches(s, used, reads)
-        case While(cond, body):
+        case ir.While(cond, body):
             inner = _up(body, used, reads)
             if inner is None:
                 return None
             _note(cond, used)
-            return While(cond, inner)
-        case For(start=start, stop=stop, body=body, simd=simd):
+            return ir.While(cond, inner)
+        case ir.For(start=start, stop=stop, body=body, simd=simd):
             inner = _up(body, used, reads)
             if inner is None:
                 return None
@@ -331,12 +289,12 @@ def _up(s: Stmt, used: set[str], reads: set[str]) -> Stmt | None:
             if simd:  # reductions whose updates are dropped are not named, either
                 simd = tuple([(op, name) for op, name in simd if name in reads])
             return replace(s, body=inner, simd=simd)
-        case Parallel():
+        case ir.Parallel():
             return _up_parallel(s, used, reads)
     return s if _has_effect(s, used, reads) else None
 
 
-def _up_branches(s: If, used: set[str], reads: set[str]) -> If | None:
+def _up_branches(s: ir.If, used: set[str], reads: set[str]) -> ir.If | None:
     """Return a branching without the parts that have no effect, or None if no part is left.
 
     The condition is negated if only its other side is left.
@@ -348,46 +306,46 @@ def _up_branches(s: If, used: set[str], reads: set[str]) -> If | None:
         return None
     _note(cond, used)
     if yes is None:
-        cond, yes, no = fold_unary("!", cond) or Unary("!", cond), no or Block(), None
-    return If(cond, yes, no)
+        cond, yes, no = fold_unary("!", cond) or ir.Unary("!", cond), no or ir.Block(), None
+    return ir.If(cond, yes, no)
 
 
-def _up_parallel(s: Parallel, used: set[str], reads: set[str]) -> Parallel | None:
+def _up_parallel(s: ir.Parallel, used: set[str], reads: set[str]) -> ir.Parallel | None:
     """Return a parallel region without the parts that have no effect, or None if no part is left."""
     # Last to first, as in a block, so that each part knows the names that later ones read.
-    after = _up(s.epilogue, used, reads) or Block()
-    work = _up(s.loop.body, used, reads) or Block()
+    after = _up(s.epilogue, used, reads) or ir.Block()
+    work = _up(s.loop.body, used, reads) or ir.Block()
     _note(s.loop.start, used)
     _note(s.loop.stop, used)
-    before = _up(s.prologue, used, reads) or Block()
-    if (before, work, after) == (Block(), Block(), Block()):
+    before = _up(s.prologue, used, reads) or ir.Block()
+    if (before, work, after) == (ir.Block(), ir.Block(), ir.Block()):
         return None
     _note(s.threads, used)
-    return Parallel(s.threads, before, replace(s.loop, body=work), after)
+    return ir.Parallel(s.threads, before, replace(s.loop, body=work), after)
 
 
-def _has_effect(s: Stmt, used: set[str], reads: set[str]) -> bool:
+def _has_effect(s: ir.Stmt, used: set[str], reads: set[str]) -> bool:
     """Return whether to keep a statement that contains no other; if so, add the names that it reads to ``used``."""
     # A declaration is needed if its name is read later, an assignment if its name is read anywhere, for instance in the
     # next iteration of a loop. A kept assignment needs the declaration of its variable.
     match s:
-        case Declare(var, value):
+        case ir.Declare(var, value):
             if var.name not in used:
                 return False
             if value is not None:
                 _note(value, used)
-        case Set(Var(name), value) | Update(_, Var(name), value):
+        case ir.Set(ir.Var(name), value) | ir.Update(_, ir.Var(name), value):
             if name not in reads:
                 return False
             used.add(name)
             _note(value, used)
-        case Allocate(var, size):
+        case ir.Allocate(var, size):
             if var.name not in reads:
                 return False
             _note(size, used)
-        case Array(var) | Free(var):
+        case ir.Array(var) | ir.Free(var):
             return var.name in reads
-        case Store() | Update() | Evaluate() | Return() | Poll():
+        case ir.Store() | ir.Update() | ir.Evaluate() | ir.Return() | ir.Poll():
             for child in children(s):
                 _note(child, used)  # type: ignore[arg-type]
     return True

@@ -10,42 +10,16 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from ...records import replace
+from .. import nodes as ir
 from ..builder import add, block, lit, minimum, mul, sub
-from ..nodes import (
-    Array,
-    Binary,
-    Block,
-    Call,
-    Declare,
-    Evaluate,
-    Expr,
-    For,
-    Function,
-    Load,
-    Parallel,
-    Stmt,
-    Store,
-    Update,
-    Var,
-)
 from ..traversal import Node, rebuild, rewrite, used_names, walk
-
-__all__ = ["batch_math_calls"]
 
 SIZE = 64
 """Elements of a batch: enough for some vectors, and few enough for the first level of cache."""
 
 
-def batch_math_calls(function: Function, many: Mapping[str, str]) -> Function:
+def batch_math_calls(function: ir.Function, many: Mapping[str, str]) -> ir.Function:
     """Return the function with loops of one assignment that call the functions in ``many`` for batches of elements.
-
-    Parameters
-    ----------
-    function : Function
-        The function.
-    many : mapping
-        The names of functions of one element, each with the name of a function of many elements. The latter takes an
-        array for each operand, an array for the results, which may be the first of these, and their length.
 
     Examples
     --------
@@ -69,13 +43,13 @@ def batch_math_calls(function: Function, many: Mapping[str, str]) -> Function:
 
     def change(node: Node) -> Node:
         match node:
-            case Expr():
+            case ir.Expr():
                 return node
-            case Parallel(loop=loop):  # the loop that threads share stays as it is
+            case ir.Parallel(loop=loop):  # the loop that threads share stays as it is
                 inner = change(loop.body)
                 return node if inner is loop.body else replace(node, loop=replace(loop, body=inner))  # type: ignore[arg-type]
-            case For(body=body, unroll=False) if (stmt := _alone(body)) is not None:
-                if any(isinstance(n, Call) and n.name in many for n in walk(stmt)):
+            case ir.For(body=body, unroll=False) if (stmt := _alone(body)) is not None:
+                if any(isinstance(n, ir.Call) and n.name in many for n in walk(stmt)):
                     used.update(() if used else used_names(function.body))
                     return _Batches(node, stmt, many, used).made()
         return rebuild(node, change)
@@ -84,15 +58,18 @@ def batch_math_calls(function: Function, many: Mapping[str, str]) -> Function:
     return function if body is function.body else replace(function, body=body)  # type: ignore[arg-type]
 
 
-def _alone(body: Stmt) -> Store | Update | None:
+def _alone(body: ir.Stmt) -> ir.Store | ir.Update | None:
     """Return the only assignment of a loop's body, or None for any other body.
 
     The result is None, too, if the assigned value reads the array or variable that the assignment changes.
     """
     match body:
-        case Block((stmt,)):
+        case ir.Block((stmt,)):
             return _alone(stmt)
-        case Store(array=changed, value=value) | Update(target=Load(array=changed) | (Var() as changed), value=value):
+        case (
+            ir.Store(array=changed, value=value)
+            | ir.Update(target=ir.Load(array=changed) | (ir.Var() as changed), value=value)
+        ):
             return body if changed not in walk(value) else None
     return None
 
@@ -100,46 +77,46 @@ def _alone(body: Stmt) -> Store | Update | None:
 class _Batches:
     """State of the pass for one loop."""
 
-    def __init__(self, loop: For, stmt: Store | Update, many: Mapping[str, str], used: set[str]):
+    def __init__(self, loop: ir.For, stmt: ir.Store | ir.Update, many: Mapping[str, str], used: set[str]):
         self.loop, self.stmt, self.many, self.used = loop, stmt, many, used
         self.first, self.count = self.name("first"), self.name("count")
-        self.before: list[Stmt] = []
+        self.before: list[ir.Stmt] = []
 
-    def name(self, what: str, ty: str = "int64") -> Var:
+    def name(self, what: str, ty: str = "int64") -> ir.Var:
         name = f"{self.loop.var.name}_{what}"
         while name in self.used:
             name += "_"
         self.used.add(name)
-        return Var(name, ty)
+        return ir.Var(name, ty)
 
-    def made(self) -> Stmt:
+    def made(self) -> ir.Stmt:
         var, start = self.loop.var, self.loop.start
         stop, batch = self.name("stop"), self.name("batch")
         # The old loop variable now counts the elements of a batch. Calls become elements of arrays.
         at = add(self.first, var)
         moved = rewrite(self.stmt, lambda node: at if node == var else None)
         last = rewrite(moved, self.called)
-        batches = Binary("/", add(sub(stop, start), lit(SIZE - 1)), lit(SIZE))
+        batches = ir.Binary("/", add(sub(stop, start), lit(SIZE - 1)), lit(SIZE))
         body = block(
-            Declare(self.first, add(start, mul(batch, lit(SIZE)))),
-            Declare(self.count, minimum(sub(stop, self.first), lit(SIZE))),
+            ir.Declare(self.first, add(start, mul(batch, lit(SIZE)))),
+            ir.Declare(self.count, minimum(sub(stop, self.first), lit(SIZE))),
             *self.before,
             replace(self.over(last), simd=self.loop.simd),  # type: ignore[arg-type]
         )
-        return block(Declare(stop, self.loop.stop), For(batch, lit(0), batches, body))
+        return block(ir.Declare(stop, self.loop.stop), ir.For(batch, lit(0), batches, body))
 
-    def over(self, stmt: Stmt) -> For:
+    def over(self, stmt: ir.Stmt) -> ir.For:
         """Return a loop over the elements of a batch."""
-        return For(self.loop.var, lit(0), self.count, stmt)
+        return ir.For(self.loop.var, lit(0), self.count, stmt)
 
     def called(self, node: Node) -> Node | None:
         """Add a call for the whole batch in place of a call for one element; return the element with its result."""
-        if not isinstance(node, Call) or node.name not in self.many:
+        if not isinstance(node, ir.Call) or node.name not in self.many:
             return None
         arrays = [self.name("many", f"{arg.ty}*") for arg in node.args]
         # The results overwrite the first array of arguments.
         for array, arg in zip(arrays, node.args, strict=True):
-            self.before += [Array(array, SIZE), self.over(Store(array, self.loop.var, arg))]
-        call = Call(self.many[node.name], (*arrays, arrays[0], self.count), "int64")
-        self.before.append(Evaluate(call))
-        return Load(arrays[0], self.loop.var)
+            self.before += [ir.Array(array, SIZE), self.over(ir.Store(array, self.loop.var, arg))]
+        call = ir.Call(self.many[node.name], (*arrays, arrays[0], self.count), "int64")
+        self.before.append(ir.Evaluate(call))
+        return ir.Load(arrays[0], self.loop.var)
