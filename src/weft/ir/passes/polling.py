@@ -53,9 +53,9 @@ def with_polls(function: ir.Function, long: LongCalls = NONE) -> ir.Function:
     Examples
     --------
     >>> from weft.ir.printer import function_text
-    >>> n, i, y = Var("n"), Var("i"), Var("y", "float64*")
-    >>> loop = For(i, lit(0), n, Store(y, i, lit(0.0, "float64")))
-    >>> print(function_text(with_polls(Function("g", (), loop))), end="")
+    >>> n, i, y = ir.Var("n"), ir.Var("i"), ir.Var("y", "float64*")
+    >>> loop = ir.For(i, lit(0), n, ir.Store(y, i, lit(0.0, "float64")))
+    >>> print(function_text(with_polls(ir.Function("g", (), loop))), end="")
     function g()
       watch: int64[2]
       watch[0] = 0

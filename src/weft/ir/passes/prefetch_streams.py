@@ -73,10 +73,10 @@ def prefetch_memory(function: ir.Function) -> ir.Function:
     --------
     >>> from weft.ir.printer import function_text
     >>> from weft.ir.nodes import Update
-    >>> n, i, p, y = Var("n"), Var("i"), Var("p"), Var("y", "float64*")
-    >>> pos, vals = Var("pos", "int64*"), Var("vals", "float64*")
-    >>> row = For(p, Load(pos, i), Load(pos, add(i, lit(1))), Update("+", Load(y, i), Load(vals, p)))
-    >>> print(function_text(prefetch_memory(Function("g", (), For(i, lit(0), n, row)))), end="")
+    >>> n, i, p, y = ir.Var("n"), ir.Var("i"), ir.Var("p"), ir.Var("y", "float64*")
+    >>> pos, vals = ir.Var("pos", "int64*"), ir.Var("vals", "float64*")
+    >>> row = ir.For(p, ir.Load(pos, i), ir.Load(pos, add(i, lit(1))), ir.Update("+", ir.Load(y, i), ir.Load(vals, p)))
+    >>> print(function_text(prefetch_memory(ir.Function("g", (), ir.For(i, lit(0), n, row)))), end="")
     function g()
       p_prefetch_ahead: int64 = 256 if pos[n] - pos[0] < 12 * n else 0
       for i in 0 .. n:

@@ -24,9 +24,9 @@ def batch_math_calls(function: ir.Function, many: Mapping[str, str]) -> ir.Funct
     Examples
     --------
     >>> from weft.ir.printer import function_text
-    >>> n, i, y, x = Var("n"), Var("i"), Var("y", "float64*"), Var("x", "float64*")
-    >>> loop = For(i, lit(0), n, Store(y, i, Call("f", (Load(x, i),), "float64")))
-    >>> print(function_text(batch_math_calls(Function("g", (), loop), {"f": "each_f"})), end="")
+    >>> n, i, y, x = ir.Var("n"), ir.Var("i"), ir.Var("y", "float64*"), ir.Var("x", "float64*")
+    >>> loop = ir.For(i, lit(0), n, ir.Store(y, i, ir.Call("f", (ir.Load(x, i),), "float64")))
+    >>> print(function_text(batch_math_calls(ir.Function("g", (), loop), {"f": "each_f"})), end="")
     function g()
       i_stop: int64 = n
       for i_batch in 0 .. (i_stop + 63) / 64:
