@@ -6,7 +6,6 @@ scheduler and on one thread, so that the ratios are of work and not of waiting; 
 
 from __future__ import annotations
 
-import pickle
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
@@ -17,6 +16,7 @@ import dask
 import dask.array as da
 import numpy as np
 import scipy.sparse as sp
+from distributed.protocol import deserialize, serialize
 
 import weft
 
@@ -127,10 +127,9 @@ def both_threads() -> dict[str, Run]:
 
 def loading() -> dict[str, Run]:
     """A tensor that a worker has sent, beside a copy of its arrays."""
-    part, buffers = tensors()[0], list[pickle.PickleBuffer]()
-    text = pickle.dumps(part, protocol=5, buffer_callback=buffers.append)
-    raw = [np.frombuffer(buffer.raw(), np.uint8) for buffer in buffers]
-    return {"loading": lambda: pickle.loads(text, buffers=buffers), "copy": lambda: [a.copy() for a in raw]}
+    header, frames = serialize(tensors()[0])
+    raw = [np.frombuffer(frame, np.uint8) for frame in frames[1:]]
+    return {"loading": lambda: deserialize(header, frames), "copy": lambda: [a.copy() for a in raw]}
 
 
 ROWS = {

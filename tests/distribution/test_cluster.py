@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import os
+import pickle
 import signal
+import subprocess
+import sys
 import time
 
 import dask
@@ -11,10 +14,14 @@ import dask.array as da
 import numpy as np
 import pytest
 from dask.distributed import Client, LocalCluster, wait
+from distributed.protocol import deserialize, serialize
+from distributed.protocol import pickle as distributeds
 
 import weft
+from weft.errors import StorageError
 from weft.execution.plan_cache import plans
 from weft.runtime import loader
+from weft.storage import Storage
 
 from .statements import STATEMENTS, dense, operand
 
@@ -63,6 +70,62 @@ def test_operators_and_moments_on_workers(client):
     np.testing.assert_allclose(dense((A + X).sum(axis=0).compute()), dense(2 * A.sum(axis=0)))
     np.testing.assert_allclose(dense((X.T @ X).compute()), dense(A.T @ A))
     assert da.percentile(X[0], [50], method="linear").compute().shape == (1,)
+
+
+def test_only_what_a_cluster_moves_is_not_checked(client):
+    """A tensor with wrong arrays, which a check refuses, arrives as it was; a pickle in other hands is checked."""
+    good = weft.eye(3, format="csr")
+    storage = good._storage
+    wrong = Storage(storage.shape, storage.type, (storage.arrays[0], storage.arrays[1] + 7), storage.vals)
+    for sent in (weft.SparseTensor(wrong), {"nested": [weft.SparseTensor(wrong)]}):
+        header, frames = serialize(sent)
+        deserialize(header, frames)
+        buffers = []
+        text = distributeds.dumps(sent, buffer_callback=buffers.append)
+        distributeds.loads(text, buffers=buffers)
+        for load in (
+            lambda text=text, buffers=buffers: pickle.loads(text, buffers=buffers),
+            lambda sent=sent: pickle.loads(pickle.dumps(sent)),
+            lambda sent=sent: distributeds.loads(pickle.dumps(sent)),
+        ):
+            with pytest.raises(StorageError, match="outside"):
+                load()
+    ell = weft.asarray([[1.0, 2.0], [0.0, 3.0]], format="ell")  # of a format whose entries are compared, too
+    np.testing.assert_array_equal(dense(deserialize(*serialize(ell))), dense(ell))
+    twice = np.array([0, 1, 0, -1], ell._storage.arrays[-1].dtype)
+    repeated = Storage(ell.shape, ell._storage.type, (*ell._storage.arrays[:-1], twice), ell._storage.vals)
+    deserialize(*serialize(weft.SparseTensor(repeated)))
+    with pytest.raises(StorageError, match="twice"):
+        pickle.loads(pickle.dumps(weft.SparseTensor(repeated)))
+    sent = client.scatter(weft.SparseTensor(wrong))
+    assert client.submit(lambda A: A._storage.arrays[1].tolist(), sent).result() == [7, 8, 9]
+    assert sent.result()._storage.arrays[1].tolist() == [7, 8, 9]
+
+
+PROGRAM = """
+import {first}
+import {second}
+from distributed import Client, LocalCluster
+import dask, weft
+
+if __name__ == "__main__":
+    options = dict(n_workers=1, processes=True, threads_per_worker=1, dashboard_address=":0")
+    with LocalCluster(**options) as cluster, Client(cluster) as client:
+        made = client.submit(weft.random, (50, 40), density=0.1, rng=0, format="csr")  # before any contact here
+        A = made.result()
+        assert (client.submit(lambda B: B.sum(), client.scatter(A + A)).result() == 2 * A.sum()).all()
+        X = weft.dask.from_tensor(A, entries=80).persist()
+        assert abs(weft.dask.var(X).compute() - A.var()) < 1e-12
+        print((A + X).sum().compute().round(6) == (2 * A.sum()).round(6))
+"""
+
+
+@pytest.mark.parametrize(("first", "second"), [("weft", "distributed"), ("distributed", "weft")])
+def test_the_order_of_imports_does_not_matter(first, second, tmp_path):
+    program = tmp_path / "program.py"
+    program.write_text(PROGRAM.format(first=first, second=second))
+    found = subprocess.run([sys.executable, program], capture_output=True, text=True, timeout=120)
+    assert found.stdout.strip() == "True", found.stderr
 
 
 def test_twenty_row_chunks_become_twenty_column_chunks(client):

@@ -12,7 +12,7 @@ from ..dtypes import value_dtype
 from ..errors import DTypeError, MissingNameError
 from ..formats import FormatLike
 from ..hints import TENSOR_NAMES
-from ..storage import Storage
+from ..storage import Storage, in_transfer
 from . import foreign_tensors
 
 if TYPE_CHECKING:
@@ -95,8 +95,9 @@ class StorageHolder:
         writing.base = None
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Return the parts of a pickle; the storage is checked when the pickle is loaded."""
-        return foreign_tensors.restored, (type(self), self._storage, self._named)
+        """Return the parts of a pickle, which is checked when it is loaded, unless a cluster only moves it."""
+        load = foreign_tensors.arrived if in_transfer() else foreign_tensors.restored
+        return load, (type(self), self._storage, self._named)
 
 
 def _public(tensor: StorageHolder) -> list[str]:

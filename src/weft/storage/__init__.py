@@ -6,6 +6,7 @@ from .hierarchy import Walk, entries
 from .invariants import check
 from .shapes import checked_shape
 from .storage import Storage, fill_of, is_far_longer, tensor_type
+from .transfers import in_transfer
 
 __all__ = [
     "Storage",
@@ -16,6 +17,7 @@ __all__ = [
     "coordinate_storage",
     "entries",
     "fill_of",
+    "in_transfer",
     "is_far_longer",
     "segment_order",
     "tensor_type",

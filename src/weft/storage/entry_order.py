@@ -50,17 +50,22 @@ def chain_order(crds: Sequence[Array], segments: Array | None = None) -> tuple[t
         return ((True, True),) * len(crds)
     if len(crds) == 1 and segments is not None:
         return (segment_order(segments, crds[0]),)
-    equal: Array = np.ones(n - 1, dtype=bool)  # the tuples so far are equal to their predecessors
+    apart: Array = np.zeros(n - 1, dtype=bool)  # the tuples so far are larger than those before, or in other segments
     if segments is not None and len(segments) > 2:
-        equal[segments[(segments > 0) & (segments < n)] - 1] = False
+        apart[segments[(segments > 0) & (segments < n)] - 1] = True
     found: list[tuple[bool, bool]] = []
     for crd in crds:
-        # If a prefix is out of order, so is every longer prefix.
-        if found and not found[-1][0]:
-            found.append((False, False))
+        # If a prefix is out of order, so is every longer prefix; if it is unique, so is every longer one.
+        if found and (found[-1][1] or not found[-1][0]):
+            found.append(found[-1])
+            continue
+        larger = np.greater(crd[1:], crd[:-1])
+        larger |= apart
+        if larger.all():
+            found.append((True, True))
             continue
         # Tuples are out of order if the coordinates before are equal and the next coordinate decreases.
-        ordered = not (equal & (crd[1:] < crd[:-1])).any()
-        equal &= crd[1:] == crd[:-1]
-        found.append((ordered, ordered and not equal.any()))
+        smaller = np.less(crd[1:], crd[:-1])
+        found.append((not np.greater(smaller, apart, out=smaller).any(), False))
+        apart = larger
     return tuple(found)

@@ -19,6 +19,7 @@ from ..formats import Format, TensorType
 from ..remapping import inverse_permutation
 from ..runtime.structs import tensor_struct
 from .invariants import check
+from .transfers import in_transfer
 
 _NAN = math.nan
 
@@ -175,12 +176,17 @@ class Storage:
         return Storage(self.shape, found, self.arrays, vals)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Return the arrays for a pickle.
-
-        The arrays are checked when the pickle is loaded, and the C struct is made anew.
-        """
+        """Return the arrays for a pickle: they are checked when it is loaded, unless a cluster only moves it."""
         type = self.type
-        return rebuilt, (self.shape, type.dtype, type.format, type.index_dtypes, type.fill, self.arrays, self.vals)
+        return arrived if in_transfer() else rebuilt, (
+            self.shape,
+            type.dtype,
+            type.format,
+            type.index_dtypes,
+            type.fill,
+            self.arrays,
+            self.vals,
+        )
 
     # -- dense -------------------------------------------------------------------------------------------------
     @classmethod
@@ -224,6 +230,13 @@ def rebuilt(shape: Any, dtype: Any, format: Any, index_dtypes: Any, fill: Any, a
     except Exception as error:  # a damaged pickle may hold objects of any type
         raise StorageError(f"a pickle of a tensor does not hold one: {error}") from error
     return restored(shape, type, arrays, vals)
+
+
+def arrived(shape: Any, dtype: Any, format: Any, index_dtypes: Any, fill: Any, arrays: Any, vals: Any) -> Storage:
+    """Return the storage that another process of a cluster has sent; in other hands the pickle is checked."""
+    if in_transfer():
+        return Storage(shape, tensor_type(dtype, format, index_dtypes, fill), arrays, vals)
+    return rebuilt(shape, dtype, format, index_dtypes, fill, arrays, vals)
 
 
 def restored(shape: Any, type: Any, arrays: Any, vals: Any) -> Storage:
