@@ -8,6 +8,8 @@ import tomllib
 from pathlib import Path
 
 import pytest
+from hatchling.builders.sdist import SdistBuilder
+from hatchling.builders.wheel import WheelBuilder
 
 ROOT = Path(__file__).resolve().parents[1]
 WORKFLOW = ROOT / ".github" / "workflows" / "ci.yml"
@@ -114,3 +116,11 @@ def test_the_readme_says_the_version_and_every_extra():
     assert f"alpha_{major}.{minor}-" in text
     paragraph = re.search(r"^Extras .*?\n\n", text, re.MULTILINE | re.DOTALL)[0]
     assert {*project["project"]["optional-dependencies"]} <= {*re.findall(r"`(\w+)`", paragraph)}
+
+
+@pytest.mark.parametrize("builder", [WheelBuilder, SdistBuilder])
+def test_distributions_have_the_files_that_weft_reads(builder):
+    included = {each.path for each in builder(str(ROOT)).recurse_included_files()}
+    data = [str(path) for path in (ROOT / "src").rglob("*.*") if path.suffix in (".c", ".h", ".html", ".json", ".gz")]
+    assert data
+    assert [path for path in data if path not in included] == []

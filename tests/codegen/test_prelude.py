@@ -1,3 +1,4 @@
+import re
 import subprocess
 
 import numpy as np
@@ -122,6 +123,28 @@ def test_required_puts_dependencies_first():
     assert names[-1] == "weft_sort_int32"
     assert names.index("weft_rank") < names.index("weft_sort_short_int32")
     assert len(names) == len(set(names))
+
+
+def test_parts_need_what_they_use():
+    texts = {name: re.sub(r"/\*.*?\*/", "", PRELUDE[name].text, flags=re.DOTALL) for name in PRELUDE}
+    provider = {}
+    for name, text in texts.items():
+        heads = re.findall(r"^(?:static|typedef|int64_t|})[^\n]*?\b(weft_\w+)(?:[(;)]| __)", text, re.MULTILINE)
+        macros = {*re.findall(r"#define (\w+)", text)} - {*re.findall(r"#undef (\w+)", text)}
+        for each in {name, *heads, *macros}:
+            provider.setdefault(each, name)
+    for name, text in texts.items():
+        used = {provider[word] for word in re.findall(r"\b(?:weft|WEFT)_\w+", text) if word in provider} - {name}
+        assert set(PRELUDE[name].needs) <= used <= set(required([name])), name
+
+
+def test_each_part_compiles_on_its_own(tmp_path):
+    files = [tmp_path / f"{name}.c" for name in PRELUDE.structure if "weft_each" not in name]
+    for file in files:
+        file.write_text(emit_library([file.stem]))
+    command = ["gcc", "-std=gnu11", "-Wall", "-Wextra", "-Werror", "-fsyntax-only", "-fopenmp-simd", *map(str, files)]
+    done = subprocess.run(command, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
 
 
 def test_everything_compiles_without_a_warning():

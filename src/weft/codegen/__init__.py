@@ -9,8 +9,7 @@ from ..abi import ASK, INTERRUPTED, OK, OUT_OF_MEMORY, POINTERS, STRUCT, signatu
 from ..ir import Function
 from .c_printer import print_function
 from .names import NameMaker, mangle
-from .prelude import INCLUDES, PRELUDE, SHARED, prelude_text, required
-from .support.threads import pool_text
+from .prelude import INCLUDES, PRELUDE, SHARED, pool_text, prelude_text, required
 from .symbols import declaration, suffix, symbol
 
 __all__ = [

@@ -10,9 +10,10 @@ from collections.abc import Iterable, Iterator, Mapping
 from itertools import chain
 
 from ..ir.passes.polling import LongCalls
-from .support import arithmetic, division, hashing, masks, memory, polling, search, sorting, threads, vectors
-from .support.snippet import Snippet
+from .support import arithmetic, hashing, vectors
+from .support.snippet import Snippet, fixed, resource
 
+_SUBJECTS = ("division", "hashing", "masks", "memory", "polling", "search", "sorting", "threads", "vectors")
 INCLUDES = "#include <stdbool.h>\n#include <stddef.h>\n#include <stdint.h>\n"
 
 
@@ -20,9 +21,9 @@ class _Prelude(Mapping[str, Snippet]):
     """Mapping of names to support functions. The arithmetic functions of a dtype are made on the first use of one."""
 
     structure: Mapping[str, Snippet] = {
-        name: snippet
-        for subject in (division, hashing, masks, memory, polling, search, sorting, threads, vectors)
-        for name, snippet in subject.SNIPPETS.items()
+        **{name: snippet for subject in _SUBJECTS for name, snippet in fixed(subject).items()},
+        **hashing.functions(),
+        **vectors.functions(),
     }
 
     def __getitem__(self, name: str) -> Snippet:
@@ -72,6 +73,11 @@ def prelude_text(names: Iterable[str], shared: bool = False) -> str:
     return "\n".join(
         _pointer(name) if shared and PRELUDE[name].shared else PRELUDE[name].text for name in required(names, shared)
     )
+
+
+def pool_text() -> str:
+    """Return the C text of the pool of threads, after the headers that every file includes."""
+    return f"{PRELUDE['weft_take'].text}\n{resource('thread_pool.c')}"
 
 
 def _pointer(name: str) -> str:

@@ -1,7 +1,7 @@
 """Interrupts of kernels: handlers of signals run while a kernel does, and an exception that they raise ends it.
 
 Python runs handlers of signals between two steps of its main thread, and that thread makes no step while it waits for
-a kernel. A kernel therefore calls back every 50 ms (``codegen/support/polling.py``). If a handler raises then, mostly
+a kernel. A kernel therefore calls back every 50 ms (``codegen/support/polling.h``). If a handler raises then, mostly
 ``KeyboardInterrupt``, the exception is kept here. The kernel frees its memory and returns, and its caller raises the
 exception.
 """

@@ -50,12 +50,9 @@ def of(ty: str) -> Mapping[str, Snippet]:
 
     _logic(ty, add)
     _parts(ty, add)
-    if is_complex(ty):
-        complexes.define(ty, add)
-    elif is_float(ty):
-        floats.define(ty, add)
-    else:
-        integers.define(ty, add)
+    kind = complexes if is_complex(ty) else floats if is_float(ty) else integers
+    kind.define(ty, add)
+    made |= kind.bodies(ty)
     _smaller_and_larger(ty, add)
     _repetitions(ty, add)
     # Smaller integers are compared in a type that holds both operands.

@@ -7,7 +7,8 @@ from collections.abc import Callable
 
 import numpy as np
 
-from ..types import constant, type_name
+from ..types import constant
+from .snippet import Snippet, of_dtype, parts
 
 LIBM = {
     "sin": "sin", "cos": "cos", "tan": "tan", "arcsin": "asin", "arccos": "acos", "arctan": "atan",
@@ -25,50 +26,10 @@ REAL_2 = {
     "nextafter": "nextafter",
 }  # fmt: skip
 
-# Exponents whose powers take few multiplications, within two units in the last place of the power. As in NumPy, an
-# exponent of one half gives square roots, also those of -0.0 and of -infinity.
-_SCALAR_POWER = """{{
-  if (b == 2) return a * a;
-  if (b == (float)0.5) return __builtin_sqrt{f}(a);
-  if (b == 3) return a * a * a;
-  if (b == 4) return (a * a) * (a * a);
-  if (b == 1) return a;
-  if (b == -1) return 1 / a;
-  return __builtin_pow{f}(a, b);
-}}
-"""
-# The quotient is rounded down from the exact remainder, as in NumPy and Python.
-_FLOOR_DIVIDE = """{{
-  if (b == 0) return a / b;
-  const {T} rest = __builtin_fmod{f}(a, b);
-  {T} quotient = (a - rest) / b;
-  if (rest != 0 && (b < 0) != (rest < 0)) quotient -= 1;
-  if (quotient == 0) return __builtin_copysign{f}(0, a / b);
-  const {T} down = __builtin_floor{f}(quotient);
-  return quotient - down > ({T})0.5 ? down + 1 : down;
-}}
-"""
-_REMAINDER = """{{
-  const {T} rest = __builtin_fmod{f}(a, b);
-  if (b == 0) return rest;
-  if (rest == 0) return __builtin_copysign{f}(0, b);
-  return (b < 0) != (rest < 0) ? rest + b : rest;
-}}
-"""
-# The exponential is of a difference that is not positive, so that it does not overflow.
-_LOGADDEXP = """{{
-  if (a == b) return a + {log2};
-  const {T} difference = a - b;
-  if (difference > 0) return a + {log1p};
-  return difference <= 0 ? b + {log1p_other} : difference;
-}}
-"""
-
 
 def define(ty: str, add: Callable[..., None]) -> None:
-    """Add the functions of the real floating-point type ``ty``."""
+    """Add the functions of the real floating-point type ``ty`` that are formulas."""
     f = "f" if ty == "float32" else ""
-    T = type_name(ty)
     for name, c in (LIBM | REAL_1).items():
         add(name, ty, 1, f"__builtin_{c}{f}(a)")
     for name, c in REAL_2.items():
@@ -76,11 +37,8 @@ def define(ty: str, add: Callable[..., None]) -> None:
     # The ldexp of NumPy takes an integer of 32 or 64 bits, that of C an int.
     exponent = "b > INT32_MAX ? INT32_MAX : b < INT32_MIN ? INT32_MIN : (int)b"
     add("ldexp", ty, {"a": ty, "b": "int64"}, f"__builtin_ldexp{f}(a, {exponent})")
-    add("scalar_power", ty, 2, _SCALAR_POWER.format(f=f))
     if ty == "float64":
         add("float_power", ty, 2, "__builtin_pow(a, b)")
-    add("floor_divide", ty, 2, _FLOOR_DIVIDE.format(T=T, f=f))
-    add("remainder", ty, 2, _REMAINDER.format(T=T, f=f))
     add("heaviside", ty, 2, "a != a ? a : a == 0 ? b : a < 0 ? 0 : 1")
     add("reciprocal", ty, 1, "1 / a")
     add("square", ty, 1, "a * a")
@@ -92,12 +50,21 @@ def define(ty: str, add: Callable[..., None]) -> None:
         ("rad2deg", number(180) / number(math.pi)),
     ):
         add(name, ty, 1, f"a * {constant(factor.item(), ty)}")
+
+
+def bodies(ty: str) -> dict[str, Snippet]:
+    """Return the functions of ``ty`` that are more than a formula."""
+    f = "f" if ty == "float32" else ""
     natural = {
-        "log2": constant(math.log(2), ty),
-        "log1p": f"__builtin_log1p{f}(__builtin_exp{f}(-difference))",
-        "log1p_other": f"__builtin_log1p{f}(__builtin_exp{f}(difference))",
+        "LOG_2": constant(math.log(2), ty),
+        "LOG_1_P": f"__builtin_log1p{f}(__builtin_exp{f}(-difference))",
+        "LOG_1_P_OTHER": f"__builtin_log1p{f}(__builtin_exp{f}(difference))",
     }
-    add("logaddexp", ty, 2, _LOGADDEXP.format(T=T, **natural))
     to_base_2 = f"{constant(1 / math.log(2), ty)} * __builtin_log1p{f}(__builtin_exp2{f}("
-    binary = {"log2": "1", "log1p": f"{to_base_2}-difference))", "log1p_other": f"{to_base_2}difference))"}
-    add("logaddexp2", ty, 2, _LOGADDEXP.format(T=T, **binary))
+    binary = {"LOG_2": "1", "LOG_1_P": f"{to_base_2}-difference))", "LOG_1_P_OTHER": f"{to_base_2}difference))"}
+    sums = parts("floats")["weft_NAME_TYPE"]
+    return {
+        **of_dtype("floats", ty),
+        **sums.filled(ty, {"NAME": "logaddexp"} | natural),
+        **sums.filled(ty, {"NAME": "logaddexp2"} | binary),
+    }

@@ -5,32 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from ...ir.types import INTEGERS
-
-# By squaring, on unsigned integers, whose products wrap around in all widths.
-_POWER = """{
-  uint64_t result = 1, base = (uint64_t)a, rest = (uint64_t)b;
-  while (rest) {
-    if (rest & 1) result *= base;
-    base *= base;
-    rest >>= 1;
-  }
-  return result;
-}
-"""
-# Euclid's algorithm.
-_GCD = """{
-  while (b) {
-    const uint64_t rest = a % b;
-    a = b;
-    b = rest;
-  }
-  return a;
-}
-"""
+from .snippet import Snippet, of_dtype, parts
 
 
 def define(ty: str, add: Callable[..., None]) -> None:
-    """Add the functions of ``ty``, an integer type or bool."""
+    """Add the functions of ``ty``, an integer type or bool, that are formulas."""
     for name in ("floor", "ceil", "trunc"):
         add(name, ty, 1, "a")
     if ty == "bool":
@@ -46,18 +25,16 @@ def define(ty: str, add: Callable[..., None]) -> None:
     of_zero = f"INT{bits}_MIN" if signed and bits >= 32 else "0"
     of_one = "a == 1 || a == -1 ? a" if signed else "a == 1 ? a"
     add("reciprocal", ty, 1, f"a == 0 ? {of_zero} : {of_one} : 0")
-    if ty == "uint64":
-        add("power", ty, 2, _POWER)
-    else:
-        power = "weft_power_uint64"
-        add("power", ty, 2, f"({ty}_t){power}((uint64_t)a, (uint64_t)b)", needs=(power,))
+    if ty != "uint64":  # whose functions the others call
+        a, b = _sizes(ty)
+        add("power", ty, 2, f"({ty}_t)weft_power_uint64((uint64_t)a, (uint64_t)b)", needs=("weft_power_uint64",))
+        add("gcd", ty, 2, f"({ty}_t)weft_gcd_uint64({a}, {b})", needs=("weft_gcd_uint64",))
     add("scalar_power", ty, 2, f"b == 2 ? {squared} : weft_power_{ty}(a, b)", needs=(f"weft_power_{ty}",))
     # Shifts by the width or more are undefined in C. In NumPy they shift out all bits but copies of the sign.
     negative = " : a < 0 ? -1 : 0" if signed else " : 0"
     add("left_shift", ty, 2, f"(uint{bits}_t)b < {bits} ? ({ty}_t)((uint64_t)a << b) : 0")
     add("right_shift", ty, 2, f"(uint{bits}_t)b < {bits} ? ({ty}_t)(a >> b){negative}")
     _divisions(ty, signed, add)
-    _divisors(ty, signed, add)
 
 
 def _divisions(ty: str, signed: bool, add: Callable[..., None]) -> None:
@@ -77,17 +54,15 @@ def _divisions(ty: str, signed: bool, add: Callable[..., None]) -> None:
     add("fmod", ty, 2, f"b == 0 || b == -1 ? 0 : ({ty}_t)(a % b)")
 
 
-def _divisors(ty: str, signed: bool, add: Callable[..., None]) -> None:
-    gcd = "weft_gcd_uint64"
-    # Both are computed on absolute values, as unsigned integers, which hold that of the least integer.
-    a, b = (f"({x} < 0 ? 0 - (uint64_t){x} : (uint64_t){x})" if signed else f"(uint64_t){x}" for x in "ab")
-    if ty == "uint64":
-        add("gcd", ty, 2, _GCD)
-    else:
-        add("gcd", ty, 2, f"({ty}_t){gcd}({a}, {b})", needs=(gcd,))
-    body = f"""{{
-  const uint64_t x = {a}, y = {b}, common = {gcd}(x, y);
-  return common ? ({ty}_t)(x / common * y) : 0;
-}}
-"""
-    add("lcm", ty, 2, body, needs=(gcd,))
+def bodies(ty: str) -> dict[str, Snippet]:
+    """Return the functions of ``ty`` that are more than a formula."""
+    if ty == "bool":
+        return {}
+    a, b = _sizes(ty)
+    return of_dtype("integers", ty) | parts("integers")["weft_lcm_TYPE"].filled(ty, {"SIZE_A": a, "SIZE_B": b})
+
+
+def _sizes(ty: str) -> list[str]:
+    """Return the absolute values of ``a`` and ``b``, as unsigned integers, which hold that of the least integer."""
+    signed = INTEGERS[ty][1]
+    return [f"({x} < 0 ? 0 - (uint64_t){x} : (uint64_t){x})" if signed else f"(uint64_t){x}" for x in "ab"]

@@ -1,42 +1,37 @@
-"""Sorting of coordinate lists: of the coordinates of one row, and of n tuples by a permutation.
+/* Sorting of coordinate lists: of the coordinates of one row, and of n tuples by a permutation.
 
-A short list is sorted by rank: vector comparisons count for each element how many others are less, which is its place.
-There are no branches that could be mispredicted unless elements are equal. A list that is dense in its range is sorted
-by a bitmap. Any other list is sorted by a radix sort over the bits in which its elements differ.
-"""
+   A short list is sorted by rank: vector comparisons count for each element how many others are less, which is its
+   place. There are no branches that could be mispredicted unless elements are equal. A list that is dense in its range
+   is sorted by a bitmap. Any other list is sorted by a radix sort over the bits in which its elements differ. */
 
-from __future__ import annotations
-
-from .snippet import Snippet
-
-_RANK = """\
+//: weft_rank
 typedef int32_t weft_lanes __attribute__((vector_size(32), aligned(4)));
 
 /* Sort the numbers that n <= 8 * width keys carry by their keys: the place of each is the number of smaller keys. If
    ``shared`` is false, it is the first free place from there on, which holds a negative number. */
-#define WEFT_RANK(width) \\
-  static inline void weft_rank_##width(const int32_t *key, int32_t *carried, int32_t *sorted, int32_t n, \\
-                                       bool shared) { \\
-    weft_lanes keys[width], ranks[width]; \\
-    int32_t place[8 * width]; \\
-    for (int k = 0; k < width; k++) { \\
-      __builtin_memcpy(&keys[k], key + 8 * k, sizeof(weft_lanes)); \\
-      ranks[k] = (weft_lanes){0}; \\
-    } \\
-    for (int32_t j = 0; j < n; j++) { \\
-      const int32_t pivot = key[j]; \\
-      const weft_lanes pivots = {pivot, pivot, pivot, pivot, pivot, pivot, pivot, pivot}; \\
-      for (int k = 0; k < width; k++) ranks[k] += pivots < keys[k]; \\
-    } \\
-    for (int k = 0; k < width; k++) { \\
-      ranks[k] = -ranks[k]; \\
-      __builtin_memcpy(place + 8 * k, &ranks[k], sizeof(weft_lanes)); \\
-    } \\
-    for (int32_t j = 0; j < n; j++) { \\
-      int32_t at = place[j]; \\
-      while (!shared && sorted[at] >= 0) at++; \\
-      sorted[at] = carried[j]; \\
-    } \\
+#define WEFT_RANK(width) \
+  static inline void weft_rank_##width(const int32_t *key, int32_t *carried, int32_t *sorted, int32_t n, \
+                                       bool shared) { \
+    weft_lanes keys[width], ranks[width]; \
+    int32_t place[8 * width]; \
+    for (int k = 0; k < width; k++) { \
+      __builtin_memcpy(&keys[k], key + 8 * k, sizeof(weft_lanes)); \
+      ranks[k] = (weft_lanes){0}; \
+    } \
+    for (int32_t j = 0; j < n; j++) { \
+      const int32_t pivot = key[j]; \
+      const weft_lanes pivots = {pivot, pivot, pivot, pivot, pivot, pivot, pivot, pivot}; \
+      for (int k = 0; k < width; k++) ranks[k] += pivots < keys[k]; \
+    } \
+    for (int k = 0; k < width; k++) { \
+      ranks[k] = -ranks[k]; \
+      __builtin_memcpy(place + 8 * k, &ranks[k], sizeof(weft_lanes)); \
+    } \
+    for (int32_t j = 0; j < n; j++) { \
+      int32_t at = place[j]; \
+      while (!shared && sorted[at] >= 0) at++; \
+      sorted[at] = carried[j]; \
+    } \
   }
 WEFT_RANK(1)
 WEFT_RANK(2)
@@ -57,44 +52,42 @@ static inline void weft_rank(int32_t *key, int32_t *carried, int32_t *sorted, in
   else if (n <= 48) weft_rank_6(key, carried, sorted, n, shared);
   else weft_rank_8(key, carried, sorted, n, shared);
 }
-"""
 
-_SHORT = """\
+//: weft_sort_short_TYPE for int32, int64; needs weft_rank
 /* Sort a list of n <= 64 elements, ascending. */
-static inline void weft_sort_short_@(@_t *list, int64_t n) {
+static inline void weft_sort_short_TYPE(TYPE_t *list, int64_t n) {
   int32_t key[64], sorted[64];
-  @_t low = list[0], high = list[0];
+  TYPE_t low = list[0], high = list[0];
   for (int64_t i = 1; i < n; i++) {
     low = list[i] < low ? list[i] : low;
     high = list[i] > high ? list[i] : high;
   }
-  if ((u@_t)high - (u@_t)low >= INT32_MAX) {
+  if ((uTYPE_t)high - (uTYPE_t)low >= INT32_MAX) {
     for (int64_t i = 1; i < n; i++) {
-      const @_t moved = list[i];
+      const TYPE_t moved = list[i];
       int64_t j = i;
       for (; j > 0 && list[j - 1] > moved; j--) list[j] = list[j - 1];
       list[j] = moved;
     }
     return;
   }
-  for (int64_t i = 0; i < n; i++) key[i] = (int32_t)((u@_t)list[i] - (u@_t)low);
+  for (int64_t i = 0; i < n; i++) key[i] = (int32_t)((uTYPE_t)list[i] - (uTYPE_t)low);
   for (int64_t i = 0; i < n; i++) sorted[i] = -1; /* less than each key */
   weft_rank(key, key, sorted, (int32_t)n, true);
   int32_t last = 0; /* places that are still -1 belong to a key that is equal to the one before */
   for (int64_t i = 0; i < n; i++) {
     last = sorted[i] > last ? sorted[i] : last;
-    list[i] = (@_t)((u@_t)low + (u@_t)last);
+    list[i] = (TYPE_t)((uTYPE_t)low + (uTYPE_t)last);
   }
 }
-"""
 
-_TINY = """\
+//: weft_sort_tiny_TYPE for int32, int64
 /* Sort a list of n <= 4 elements by a sorting network. */
-static inline void weft_sort_tiny_@(@_t *list, int64_t n) {
-#define WEFT_EXCHANGE(a, b) { \\
-    const @_t x = list[a], y = list[b]; \\
-    list[a] = x < y ? x : y; \\
-    list[b] = x < y ? y : x; \\
+static inline void weft_sort_tiny_TYPE(TYPE_t *list, int64_t n) {
+#define WEFT_EXCHANGE(a, b) { \
+    const TYPE_t x = list[a], y = list[b]; \
+    list[a] = x < y ? x : y; \
+    list[b] = x < y ? y : x; \
   }
   if (n < 2) return;
   if (n == 2) {
@@ -112,38 +105,37 @@ static inline void weft_sort_tiny_@(@_t *list, int64_t n) {
   }
 #undef WEFT_EXCHANGE
 }
-"""
 
-_LONG = """\
+//: weft_sort_long_TYPE for int32, int64; needs weft_strips
 /* Sort a long list, ascending. scratch has room for n elements. */
-static void weft_sort_long_@(@_t *list, int64_t n, @_t *scratch, int64_t *watch) {
-  @_t low = list[0], high = list[0];
-  u@_t differ = 0;
+static void weft_sort_long_TYPE(TYPE_t *list, int64_t n, TYPE_t *scratch, int64_t *watch) {
+  TYPE_t low = list[0], high = list[0];
+  uTYPE_t differ = 0;
   bool ordered = true;
   WEFT_STRIPS(i, 1, n, watch) {
     low = list[i] < low ? list[i] : low;
     high = list[i] > high ? list[i] : high;
-    differ |= (u@_t)list[i] ^ (u@_t)list[0];
+    differ |= (uTYPE_t)list[i] ^ (uTYPE_t)list[0];
     ordered &= list[i - 1] <= list[i];
   }
   if (ordered || weft_stopped(watch)) return;
-  const u@_t range = (u@_t)high - (u@_t)low;
-  if (range / 64 < (u@_t)n / (64 / sizeof(@_t))) { /* a dense list without repeated elements is sorted by a bitmap */
+  const uTYPE_t range = (uTYPE_t)high - (uTYPE_t)low;
+  if (range / 64 < (uTYPE_t)n / (64 / sizeof(TYPE_t))) { /* a dense list without repeated elements is sorted by a bitmap */
     uint64_t *bitmap = (uint64_t *)(((uintptr_t)scratch + 7) & ~(uintptr_t)7);
     const int64_t words = (int64_t)(range / 64) + 1;
-    if (words * 8 + 8 <= n * (int64_t)sizeof(@_t)) {
+    if (words * 8 + 8 <= n * (int64_t)sizeof(TYPE_t)) {
       int64_t distinct = 0;
       for (int64_t w = 0; w < words; w++) bitmap[w] = 0;
       WEFT_STRIPS(i, 0, n, watch) {
-        const u@_t at = (u@_t)list[i] - (u@_t)low;
+        const uTYPE_t at = (uTYPE_t)list[i] - (uTYPE_t)low;
         bitmap[at / 64] |= UINT64_C(1) << at % 64;
       }
       for (int64_t w = 0; w < words; w++) distinct += __builtin_popcountll(bitmap[w]);
       if (distinct == n) {
-        @_t *out = list;
+        TYPE_t *out = list;
         WEFT_STRIPS(w, 0, words, watch) {
           for (uint64_t word = bitmap[w]; word != 0; word &= word - 1) {
-            *out++ = (@_t)((u@_t)low + (u@_t)(w * 64 + __builtin_ctzll(word)));
+            *out++ = (TYPE_t)((uTYPE_t)low + (uTYPE_t)(w * 64 + __builtin_ctzll(word)));
           }
         }
         return;
@@ -151,17 +143,17 @@ static void weft_sort_long_@(@_t *list, int64_t n, @_t *scratch, int64_t *watch)
     }
   }
   /* Radix sort over the bits in which elements differ. The flipped sign bit puts negative elements first. */
-  const u@_t flip = (u@_t)1 << (sizeof(@_t) * 8 - 1);
+  const uTYPE_t flip = (uTYPE_t)1 << (sizeof(TYPE_t) * 8 - 1);
   const int lowest = __builtin_ctzll(differ), bits = 64 - __builtin_clzll(differ) - lowest;
   const int most = n < 1024 ? 8 : n < 8192 ? 10 : 11;
   const int passes = (bits + most - 1) / most, width = (bits + passes - 1) / passes;
   const int64_t buckets = INT64_C(1) << width;
-  @_t *from = list, *to = scratch;
+  TYPE_t *from = list, *to = scratch;
   uint32_t start[2048];
   for (int pass = 0; pass < passes; pass++) {
     const int shift = lowest + pass * width;
     for (int64_t b = 0; b < buckets; b++) start[b] = 0;
-    WEFT_STRIPS(i, 0, n, watch) start[(((u@_t)from[i] ^ flip) >> shift) & (u@_t)(buckets - 1)]++;
+    WEFT_STRIPS(i, 0, n, watch) start[(((uTYPE_t)from[i] ^ flip) >> shift) & (uTYPE_t)(buckets - 1)]++;
     uint32_t sum = 0;
     for (int64_t b = 0; b < buckets; b++) {
       const uint32_t count = start[b];
@@ -169,34 +161,16 @@ static void weft_sort_long_@(@_t *list, int64_t n, @_t *scratch, int64_t *watch)
       sum += count;
     }
     WEFT_STRIPS(i, 0, n, watch) {
-      to[start[(((u@_t)from[i] ^ flip) >> shift) & (u@_t)(buckets - 1)]++] = from[i];
+      to[start[(((uTYPE_t)from[i] ^ flip) >> shift) & (uTYPE_t)(buckets - 1)]++] = from[i];
     }
-    @_t *swap = from;
+    TYPE_t *swap = from;
     from = to;
     to = swap;
   }
-  if (from != list) __builtin_memcpy(list, from, (size_t)n * sizeof(@_t));
+  if (from != list) __builtin_memcpy(list, from, (size_t)n * sizeof(TYPE_t));
 }
-"""
 
-_MANY = """\
-/* Sort a list of more than 4 elements, ascending. scratch has room for n elements. */
-static void weft_sort_many_@(@_t *list, int64_t n, @_t *scratch, int64_t *watch) {
-  if (n <= 64) weft_sort_short_@(list, n);
-  else weft_sort_long_@(list, n, scratch, watch);
-}
-"""
-
-_SORT = """\
-/* Sort a list, ascending. scratch has room for n elements. Once the kernel is told to stop, the list is
-   not valid. */
-static inline void weft_sort_@(@_t *list, int64_t n, @_t *scratch, int64_t *watch) {
-  if (n <= 4) weft_sort_tiny_@(list, n);
-  else weft_sort_many_@(list, n, scratch, watch);
-}
-"""
-
-_KEYS = """\
+//: weft_sort_keys; needs weft_strips
 /* Make one stable pass of a radix sort, over the bits [shift, shift + width) of the keys. */
 static void weft_radix_pass(const uint64_t *from, uint64_t *to, int64_t n, int shift, int width, int64_t *watch) {
   const uint64_t mask = (UINT64_C(1) << width) - 1;
@@ -226,9 +200,8 @@ static uint64_t *weft_sort_keys(uint64_t *keys, uint64_t *spare, int64_t n, int 
   }
   return keys;
 }
-"""
 
-_ORDER = """\
+//: weft_order_int32; needs weft_rank, weft_sort_keys; shared
 /* Make the permutation that sorts a list, ascending and stably. keys and spare have room for n numbers. */
 static inline void weft_order_int32(const int32_t *list, int64_t n, int32_t *order, int64_t *keys, int64_t *spare,
                                     int64_t *watch) {
@@ -252,24 +225,38 @@ static inline void weft_order_int32(const int32_t *list, int64_t n, int32_t *ord
   const uint64_t *found = weft_sort_keys((uint64_t *)keys, (uint64_t *)spare, n, 32, watch);
   WEFT_STRIPS(i, 0, n, watch) order[i] = (int32_t)found[i];
 }
-"""
 
-_TUPLES = """\
+//: weft_sort_many_TYPE for int32, int64; needs weft_sort_short_TYPE, weft_sort_long_TYPE; shared
+/* Sort a list of more than 4 elements, ascending. scratch has room for n elements. */
+static void weft_sort_many_TYPE(TYPE_t *list, int64_t n, TYPE_t *scratch, int64_t *watch) {
+  if (n <= 64) weft_sort_short_TYPE(list, n);
+  else weft_sort_long_TYPE(list, n, scratch, watch);
+}
+
+//: weft_sort_TYPE for int32, int64; needs weft_sort_tiny_TYPE, weft_sort_many_TYPE
+/* Sort a list, ascending. scratch has room for n elements. Once the kernel is told to stop, the list is
+   not valid. */
+static inline void weft_sort_TYPE(TYPE_t *list, int64_t n, TYPE_t *scratch, int64_t *watch) {
+  if (n <= 4) weft_sort_tiny_TYPE(list, n);
+  else weft_sort_many_TYPE(list, n, scratch, watch);
+}
+
+//: weft_sort_tuples; needs weft_alloc, weft_free, weft_sort_keys
 static inline int weft_bits(uint64_t most) {
   return most == 0 ? 0 : 64 - __builtin_clzll(most);
 }
 
 /* Add bits [low, low + bits) of the elements of a list to the keys, at bit ``at``. If places are given, key i gets
    those of element places[i]. */
-#define WEFT_JOIN(name, type) \\
-  static void name(uint64_t *keys, const type *list, const int64_t *places, int64_t n, int low, int bits, int at, \\
-                   int64_t *watch) { \\
-    const uint64_t mask = bits < 64 ? (UINT64_C(1) << bits) - 1 : UINT64_MAX; \\
-    if (places == NULL) { \\
-      WEFT_STRIPS(i, 0, n, watch) keys[i] |= ((uint64_t)list[i] >> low & mask) << at; \\
-    } else { \\
-      WEFT_STRIPS(i, 0, n, watch) keys[i] |= ((uint64_t)list[places[i]] >> low & mask) << at; \\
-    } \\
+#define WEFT_JOIN(name, type) \
+  static void name(uint64_t *keys, const type *list, const int64_t *places, int64_t n, int low, int bits, int at, \
+                   int64_t *watch) { \
+    const uint64_t mask = bits < 64 ? (UINT64_C(1) << bits) - 1 : UINT64_MAX; \
+    if (places == NULL) { \
+      WEFT_STRIPS(i, 0, n, watch) keys[i] |= ((uint64_t)list[i] >> low & mask) << at; \
+    } else { \
+      WEFT_STRIPS(i, 0, n, watch) keys[i] |= ((uint64_t)list[places[i]] >> low & mask) << at; \
+    } \
   }
 WEFT_JOIN(weft_join_int32, int32_t)
 WEFT_JOIN(weft_join_int64, int64_t)
@@ -281,15 +268,15 @@ static void weft_join(uint64_t *keys, const void *list, int64_t width, int64_t f
 }
 
 /* Store the elements of a list in the order of the places. If keys are given, they hold the elements at bit ``at``. */
-#define WEFT_TAKE(name, type) \\
-  static void name(type *sorted, const type *list, const int64_t *places, int64_t n, const uint64_t *keys, int at, \\
-                   int bits, int64_t *watch) { \\
-    const uint64_t mask = bits < 64 ? (UINT64_C(1) << bits) - 1 : UINT64_MAX; \\
-    if (keys == NULL) { \\
-      WEFT_STRIPS(i, 0, n, watch) sorted[i] = list[places[i]]; \\
-    } else { \\
-      WEFT_STRIPS(i, 0, n, watch) sorted[i] = bits == 0 ? 0 : (type)(keys[i] >> at & mask); \\
-    } \\
+#define WEFT_TAKE(name, type) \
+  static void name(type *sorted, const type *list, const int64_t *places, int64_t n, const uint64_t *keys, int at, \
+                   int bits, int64_t *watch) { \
+    const uint64_t mask = bits < 64 ? (UINT64_C(1) << bits) - 1 : UINT64_MAX; \
+    if (keys == NULL) { \
+      WEFT_STRIPS(i, 0, n, watch) sorted[i] = list[places[i]]; \
+    } else { \
+      WEFT_STRIPS(i, 0, n, watch) sorted[i] = bits == 0 ? 0 : (type)(keys[i] >> at & mask); \
+    } \
   }
 WEFT_TAKE(weft_take_int32, int32_t)
 WEFT_TAKE(weft_take_int64, int64_t)
@@ -415,19 +402,3 @@ static int64_t weft_sort_tuples(int64_t n, int64_t order, const void *const *lis
   weft_free(places);
   return weft_stopped(watch) ? 4 : 0;
 }
-"""
-
-SNIPPETS: dict[str, Snippet] = {
-    "weft_rank": Snippet(_RANK),
-    "weft_sort_keys": Snippet(_KEYS, ("weft_strips",)),
-    "weft_order_int32": Snippet(_ORDER, ("weft_rank", "weft_sort_keys"), shared=True),
-    "weft_sort_tuples": Snippet(_TUPLES, ("weft_alloc", "weft_free", "weft_sort_keys")),
-}
-for _ty in ("int32", "int64"):
-    SNIPPETS[f"weft_sort_short_{_ty}"] = Snippet(_SHORT.replace("@", _ty), ("weft_rank",))
-    SNIPPETS[f"weft_sort_long_{_ty}"] = Snippet(_LONG.replace("@", _ty), ("weft_strips",))
-    SNIPPETS[f"weft_sort_tiny_{_ty}"] = Snippet(_TINY.replace("@", _ty))
-    SNIPPETS[f"weft_sort_many_{_ty}"] = Snippet(
-        _MANY.replace("@", _ty), (f"weft_sort_short_{_ty}", f"weft_sort_long_{_ty}"), shared=True
-    )
-    SNIPPETS[f"weft_sort_{_ty}"] = Snippet(_SORT.replace("@", _ty), (f"weft_sort_tiny_{_ty}", f"weft_sort_many_{_ty}"))

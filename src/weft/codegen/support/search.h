@@ -1,13 +1,9 @@
-"""Search of a coordinate in a segment, binary if it is sorted and else linear, and a test for scattered coordinates."""
+/* Search of a coordinate in a segment, binary if it is sorted and else linear, and a test for scattered coordinates. */
 
-from __future__ import annotations
-
-from .snippet import Snippet
-
-_LOWER_BOUND = """\
+//: weft_lower_bound_TYPE for int32, int64
 /* Return the first position in [begin, end) of an ascending list whose element is not less than value, or end. */
-static inline int64_t weft_lower_bound_@(const @_t *list, int64_t begin, int64_t end, int64_t value) {
-  const @_t *base = list + begin;
+static inline int64_t weft_lower_bound_TYPE(const TYPE_t *list, int64_t begin, int64_t end, int64_t value) {
+  const TYPE_t *base = list + begin;
   int64_t n = end - begin;
   if (n <= 0) return end;
   while (n > 1) {
@@ -17,32 +13,22 @@ static inline int64_t weft_lower_bound_@(const @_t *list, int64_t begin, int64_t
   }
   return base - list + (*base < value);
 }
-"""
-_SEARCH = """\
+
+//: weft_search_TYPE for int32, int64; needs weft_lower_bound_TYPE
 /* Return the first position in [begin, end) of an ascending list that holds value, or -1. */
-static inline int64_t weft_search_@(const @_t *list, int64_t begin, int64_t end, int64_t value) {
-  const int64_t at = weft_lower_bound_@(list, begin, end, value);
+static inline int64_t weft_search_TYPE(const TYPE_t *list, int64_t begin, int64_t end, int64_t value) {
+  const int64_t at = weft_lower_bound_TYPE(list, begin, end, value);
   return at < end && list[at] == value ? at : -1;
 }
-"""
 
-_FIND = """\
-/* Return the first position in [begin, end) of an unsorted list that holds value, or -1. */
-static inline int64_t weft_find_@(const @_t *list, int64_t begin, int64_t end, int64_t value) {
-  for (int64_t at = begin; at < end; at++) {
-    if (list[at] == value) return at;
-  }
-  return -1;
-}
-"""
-_SCATTERED = """\
+//: weft_scattered_TYPE for int32, int64
 /* Heuristic: do the coordinates in list[begin .. end) reach elements, of some bytes each, that are scattered over more
    memory than caches hold? If so, prefetching these elements pays. The test samples the list: it holds if the samples
    span more than 1 MiB, and if most of them are far from all of the 32 coordinates before them. */
-static inline bool weft_scattered_@(const @_t *list, int64_t begin, int64_t end, int64_t bytes) {
+static inline bool weft_scattered_TYPE(const TYPE_t *list, int64_t begin, int64_t end, int64_t bytes) {
   enum { SAMPLES = 32, RECENT = 32, NEAR_BYTES = 256, CACHED_BYTES = 1 << 20 };
   if (end - begin < 1 << 16 || bytes <= 0) return false;
-  const @_t *here = list + begin + RECENT;
+  const TYPE_t *here = list + begin + RECENT;
   const int64_t step = (end - begin - RECENT) / SAMPLES;
   int64_t low = here[0], high = low, scattered = 0;
   for (int64_t sample = 0; sample < SAMPLES; sample++) {
@@ -60,11 +46,12 @@ static inline bool weft_scattered_@(const @_t *list, int64_t begin, int64_t end,
   }
   return scattered > SAMPLES / 2;
 }
-"""
 
-SNIPPETS: dict[str, Snippet] = {}
-for _ty in ("int32", "int64"):
-    SNIPPETS[f"weft_lower_bound_{_ty}"] = Snippet(_LOWER_BOUND.replace("@", _ty))
-    SNIPPETS[f"weft_search_{_ty}"] = Snippet(_SEARCH.replace("@", _ty), (f"weft_lower_bound_{_ty}",))
-    SNIPPETS[f"weft_scattered_{_ty}"] = Snippet(_SCATTERED.replace("@", _ty))
-    SNIPPETS[f"weft_find_{_ty}"] = Snippet(_FIND.replace("@", _ty))
+//: weft_find_TYPE for int32, int64
+/* Return the first position in [begin, end) of an unsorted list that holds value, or -1. */
+static inline int64_t weft_find_TYPE(const TYPE_t *list, int64_t begin, int64_t end, int64_t value) {
+  for (int64_t at = begin; at < end; at++) {
+    if (list[at] == value) return at;
+  }
+  return -1;
+}

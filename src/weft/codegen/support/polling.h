@@ -1,19 +1,14 @@
-"""Polls: the thread that called a kernel asks whether to stop, and all threads of the kernel follow the answer.
+/* Polls: the thread that called a kernel asks whether to stop, and all threads of the kernel follow the answer.
 
-A watch is an array of two int64: whether to stop, and the time at which the calling thread asks next. Each poll of that
-thread reads the clock. The thread asks every 50 ms, so that kernels that end sooner never ask.
-"""
+   A watch is an array of two int64: whether to stop, and the time at which the calling thread asks next. Each poll of
+   that thread reads the clock. The thread asks every 50 ms, so that kernels that end sooner never ask. */
 
-from __future__ import annotations
-
-from .snippet import Snippet
-
-_STOPPED = """\
+//: weft_stopped
 /* Return whether the threads of this kernel have been told to stop. watch[0] is 1 then; watch[1] is the time, in
    nanoseconds, at which the calling thread asks next. */
 static inline bool weft_stopped(const int64_t *watch) { return __atomic_load_n(watch, __ATOMIC_RELAXED) != 0; }
-"""
-_POLL = """\
+
+//: weft_poll; needs weft_stopped, weft_thread
 #include <time.h>
 /* The function that knows whether to stop, as for Ctrl-C: 1 to stop, 0 to go on, -1 if this thread is never stopped.
    The pointer is set when the kernel is loaded. */
@@ -32,18 +27,11 @@ static __attribute__((noinline, cold)) bool weft_poll(int64_t *watch) {
   if (answer > 0) __atomic_store_n(watch, 1, __ATOMIC_RELAXED);
   return answer > 0;
 }
-"""
-_STRIPS = """\
+
+//: weft_strips; needs weft_poll
 /* The loop for (int64_t i = from; i < to; i++), which polls every 65536 iterations. Once the kernel is told to stop,
    this loop ends, and later ones have no iterations: none of them reads what an earlier one left unfinished. */
-#define WEFT_STRIPS(i, from, to, watch) \\
-  for (int64_t i##_next = (from), i##_end; \\
-       i##_next < (to) && !(i##_next > (from) ? weft_poll(watch) : weft_stopped(watch)); i##_next = i##_end) \\
+#define WEFT_STRIPS(i, from, to, watch) \
+  for (int64_t i##_next = (from), i##_end; \
+       i##_next < (to) && !(i##_next > (from) ? weft_poll(watch) : weft_stopped(watch)); i##_next = i##_end) \
     for (int64_t i = (i##_end = (to) - i##_next > 65536 ? i##_next + 65536 : (to), i##_next); i < i##_end; i++)
-"""
-
-SNIPPETS: dict[str, Snippet] = {
-    "weft_stopped": Snippet(_STOPPED),
-    "weft_poll": Snippet(_POLL, ("weft_stopped", "weft_thread")),
-    "weft_strips": Snippet(_STRIPS, ("weft_poll",)),
-}

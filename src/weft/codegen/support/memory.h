@@ -1,10 +1,6 @@
-"""Support functions of memory: scratch memory, prefetches, copies, flags, and counters that threads share."""
+/* Scratch memory, prefetches, copies, flags, and counters that threads share. */
 
-from __future__ import annotations
-
-from .snippet import Snippet
-
-_ALLOC = """\
+//: weft_alloc
 /* Allocate count elements of scratch memory. Returns NULL on failure; release the memory with weft_free. */
 static inline void *weft_alloc(int64_t count, size_t element, bool zero) {
   size_t bytes;
@@ -12,27 +8,27 @@ static inline void *weft_alloc(int64_t count, size_t element, bool zero) {
   if (bytes == 0) bytes = 1;
   return zero ? __builtin_calloc(bytes, 1) : __builtin_malloc(bytes);
 }
-"""
-_FREE = """\
+
+//: weft_free
 /* Release memory of weft_alloc; NULL is allowed. */
 static inline void weft_free(void *memory) { __builtin_free(memory); }
-"""
-_FETCH = """\
+
+//: weft_prefetch_write
 /* Prefetch memory that will be written soon. */
 static inline void weft_prefetch_write(const void *memory) { __builtin_prefetch(memory, 1); }
-"""
-_FETCH_TO_READ = """\
+
+//: weft_prefetch_read
 /* Prefetch memory that will be read soon. The address may be beyond the end of an array. */
 static inline void weft_prefetch_read(const void *memory) { __builtin_prefetch(memory); }
-"""
-_SINGLE = """\
+
+//: weft_unvectorized
 /* Return value. The empty assembly keeps compilers from vectorizing the loop around the call. */
 static inline int64_t weft_unvectorized(int64_t value) {
   __asm__("" : "+r"(value));
   return value;
 }
-"""
-_IN_TURN = """\
+
+//: weft_in_turn; needs weft_poll, weft_take
 /* A sum that grows in order: chunk me waits until all chunks with lower numbers have added theirs, adds its own n, and
    returns the sum before it. turn[0] is the number of the chunk whose turn it is, and turn[1] the sum. */
 static inline int64_t weft_in_turn(int64_t *turn, int64_t me, int64_t n, int64_t *watch) {
@@ -47,15 +43,15 @@ static inline int64_t weft_in_turn(int64_t *turn, int64_t me, int64_t n, int64_t
   __atomic_store_n(turn, me + 1, __ATOMIC_RELEASE);
   return before;
 }
-"""
-_NEXT = """\
+
+//: weft_next_flag
 /* Return the first index in [at, end) at which the list of flags holds 1, or end. */
 static inline int64_t weft_next_flag(const uint8_t *list, int64_t at, int64_t end) {
   const uint8_t *found = at < end ? __builtin_memchr(list + at, 1, (size_t)(end - at)) : NULL;
   return found ? found - list : end;
 }
-"""
-_STREAM = """\
+
+//: weft_stream
 #ifdef __clang__
 #define weft_store_past_caches(to, value) __builtin_nontemporal_store(value, to)
 #elif defined(__AVX__)
@@ -82,23 +78,10 @@ static inline void weft_stream(void *restrict to, const void *restrict from, int
 #endif
   __builtin_memcpy(end, next, (size_t)size);
 }
-"""
-_MARK = """\
+
+//: weft_store_same_TYPE for uint8, int32, int64
 /* Set list[at] = value, while other threads may store the same value. A thread that finds the value there does not
    write, so that threads can share the cache line. */
-static inline void weft_store_same_@(@_t *list, int64_t at, @_t value) {
+static inline void weft_store_same_TYPE(TYPE_t *list, int64_t at, TYPE_t value) {
   if (__atomic_load_n(list + at, __ATOMIC_RELAXED) != value) __atomic_store_n(list + at, value, __ATOMIC_RELAXED);
-}
-"""
-
-SNIPPETS: dict[str, Snippet] = {
-    "weft_alloc": Snippet(_ALLOC),
-    "weft_free": Snippet(_FREE),
-    "weft_prefetch_write": Snippet(_FETCH),
-    "weft_prefetch_read": Snippet(_FETCH_TO_READ),
-    "weft_unvectorized": Snippet(_SINGLE),
-    "weft_in_turn": Snippet(_IN_TURN, ("weft_poll", "weft_take")),
-    "weft_next_flag": Snippet(_NEXT),
-    "weft_stream": Snippet(_STREAM),
-    **{f"weft_store_same_{ty}": Snippet(_MARK.replace("@", ty)) for ty in ("uint8", "int32", "int64")},
 }

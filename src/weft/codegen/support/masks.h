@@ -1,10 +1,6 @@
-"""Loops in which loaded numbers decide what else is loaded, as marks of padding do."""
+/* Loops in which loaded numbers decide what else is loaded, as marks of padding do. */
 
-from __future__ import annotations
-
-from .snippet import Snippet
-
-_ROLLED = """\
+//: weft_rolled
 /* Before a loop of few iterations that reads an element only if another one says so: GCC 12 unrolls such a loop and
    vectorizes the one around it with masks of AVX-512 for the wrong elements. */
 #if defined(__AVX512F__) && defined(__GNUC__) && !defined(__clang__)
@@ -12,6 +8,3 @@ _ROLLED = """\
 #else
 #define WEFT_ROLLED
 #endif
-"""
-
-SNIPPETS: dict[str, Snippet] = {"weft_rolled": Snippet(_ROLLED)}
