@@ -214,6 +214,85 @@ LINES = {
         ad.read_h5ad(saved(A)).X
         ad.io.read_elem(written(A))
     """,
+    "dask": """
+        D + D
+        A + D
+        D + A
+        D * A
+        2 * D
+        abs(D)
+        D ** 2
+        D > 0.5
+        A < D
+        np.add(A, D)
+        np.log1p(D)
+        da.where(D > 0.5, D, 0)
+        da.clip(D, 0, 1)
+        D.sum()
+        D.sum(axis=0)
+        D.sum(axis=1, keepdims=True)
+        D.mean()
+        D.mean(axis=0)
+        D.max(axis=0)
+        D.prod(axis=1)
+        (D > 0.5).any(axis=0)
+        (D > 0.5).all()
+        D.argmax(axis=0)
+        D.var(axis=0)
+        D.std()
+        weft.dask.mean(D, axis=0)
+        weft.dask.var(D, axis=0)
+        weft.dask.std(D)
+        da.cumsum(D, axis=0)
+        da.nanmean(D, axis=0)
+        da.count_nonzero(D)
+        da.percentile(D[0], [50], method='linear')
+        da.histogram(D, bins=3, range=(0, 4))[0]
+        da.unique(D[0])
+        da.topk(D, 2, axis=0)
+        D[2:5]
+        D[[3, 1]]
+        D[:, [3, 1]]
+        D[D.sum(axis=1) > 3]
+        D[D > 0.5]
+        D.T
+        D[:, None]
+        D.rechunk((20, 5))
+        weft.dask.rechunk(D, (20, 5))
+        da.concatenate([D, D])
+        da.stack([D, D])
+        np.concatenate([A, D])
+        da.roll(D, 2, axis=0)
+        da.diff(D, axis=0)
+        da.pad(D, 1)
+        da.tril(D)
+        da.diag(D)
+        D @ D
+        D @ b
+        da.tensordot(D, D, axes=1)
+        da.einsum('ij,jk->ik', D, D)
+        weft.dask.einsum('ij,jk->ik', D, D)
+        weft.dask.evaluate('C(i,j) = D(i,j)*b(j)', D=D, b=b)
+        weft.dask.svd(D, 2, seed=0)[1]
+        da.linalg.svd_compressed(D, 2, seed=0)[1]
+        da.linalg.norm(D)
+        da.linalg.qr(D)[1]
+        da.nonzero(D)
+        D.map_blocks(np.sqrt)
+        da.apply_along_axis(np.sum, 0, D)
+        D.persist()
+        da.broadcast_to(D, (2, 20, 20))
+        da.take(D, [3, 1], axis=1)
+        da.round(D, 1)
+        np.asarray(D)
+        D.to_zarr(path, overwrite=True)
+        da.delete(D, 1, axis=0)
+        da.average(D, axis=0)
+        da.median(D, axis=0)
+        da.cov(D)
+        da.isin(D, [0.0])
+        da.maximum(D, A)
+    """,
     "sparse": """
         sparse.COO(A)
         sparse.asarray(A)
@@ -231,6 +310,7 @@ LINES = {
 }
 
 THEIRS = {"weft.linalg": "sla", "weft.csgraph": "csgraph", "R.weft": "R"}  # the same of the package itself
+THEIRS |= {f"weft.dask.{name}": f"da.{name}" for name in ("mean", "var", "std", "rechunk", "einsum")}
 OF_ARRAYS = ("pd.DataFrame(A).to_numpy()",)  # which SciPy's matrices do not work with either
 
 
@@ -282,6 +362,13 @@ def more(package: str, names: dict[str, Any]) -> dict[str, Any]:
         weights = xr.DataArray(np.arange(20.0), dims="y")
         R = xr.DataArray(A, coords=coords, dims=("y", "x"), name="rain")
         return {**names, **places, "R": R, "W": weights, "xr": xr, "path": os.path.join(folder(), "a")}
+    if package == "dask":
+        import dask.array as da
+
+        if hasattr(A, "tocsr") and type(A).__module__.startswith("scipy"):
+            A = A.toarray()  # dask's own chunks
+        D = da.from_array(A, chunks=(8, 20), asarray=False)
+        return {**names, "da": da, "D": D, "path": os.path.join(folder(), "dask.zarr")}
     return {**names, **of_anndata(names["S"])} if package == "anndata" else names
 
 
@@ -329,6 +416,8 @@ def plain(value: Any) -> Any:
 
     if isinstance(value, (tuple, list)):
         return [plain(part) for part in value]
+    if type(value).__module__.startswith("dask."):
+        return plain(value.compute(scheduler="synchronous"))
     if isinstance(value, nx.Graph):
         return value.number_of_edges()
     if type(value).__module__.startswith("pandas"):
@@ -378,7 +467,7 @@ def outcomes() -> Iterator[tuple[str, str, str, str]]:
                 theirs = line
                 for ours, name in THEIRS.items():
                     theirs = theirs.replace(ours, name)
-                matrices = dense if package in ("NumPy", "sparse", "xarray") or line in OF_ARRAYS else sparse
+                matrices = dense if package in ("NumPy", "sparse", "xarray", "dask") or line in OF_ARRAYS else sparse
                 wanted = plain(eval(theirs, {**more(package, matrices), "file": io.BytesIO()}))
                 if line.endswith("to_series()") and "weft" in line:  # of stored entries
                     wanted = wanted[wanted != 0]

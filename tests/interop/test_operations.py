@@ -18,6 +18,7 @@ TITLES = {
     "pandas": "pandas",
     "NumPy": "NumPy",
     "xarray": "xarray",
+    "dask": "dask",
     "anndata": "anndata",
     "sparse": "pydata/sparse",
 }
@@ -59,7 +60,8 @@ for others.
 Each line is code that works with the package's own matrices or arrays. Column *as it is* has the outcome for a tensor
 `A` in csr, and *handed over* the outcome for `weft.to_scipy(A)`, or for pydata/sparse `A.to_pydata_sparse()`. In the
 lines, `F` is a dense tensor, `P` symmetric and `L` triangular, `S` is a `csr_array` of SciPy and `w` a `sparse.COO`;
-`R` is a `DataArray` over `A`, `C` an `AnnData` over `S` (version 0.12), `backed` the same in a file.
+`R` is a `DataArray` and `D` a dask array over `A`, `C` an `AnnData` over `S` (version 0.12), `backed` the same in a
+file.
 """
 
 
@@ -93,6 +95,7 @@ def estimators() -> dict[str, dict[str, str]]:
 def rows() -> list[tuple[str, str, str, str]]:
     for package in (
         "anndata",
+        "dask",
         "networkx",
         "pandas",
         "pyarrow",

@@ -262,7 +262,7 @@ def searchsorted(x1: Any, x2: Any, /, *, side: Any = "left", sorter: Any = None)
     return SparseTensor(Storage.dense(found)) if np.ndim(found) else found
 
 
-def isin(x1: Any, x2: Any, /, *, invert: bool = False) -> SparseTensor | Any:
+def isin(x1: Any, x2: Any, /, *, invert: bool = False, assume_unique: bool = False) -> SparseTensor | Any:
     """Return whether each element of a tensor equals any element of another.
 
     Parameters
@@ -273,6 +273,8 @@ def isin(x1: Any, x2: Any, /, *, invert: bool = False) -> SparseTensor | Any:
         The elements that are searched for. Implicit entries count.
     invert : bool
         True to return the negation.
+    assume_unique : bool
+        NumPy's hint that neither has equal elements, which changes nothing.
 
     Returns
     -------

@@ -95,6 +95,8 @@ def instead_of_dense(storage: Storage) -> str:
     """Return the words of an error that say what to call if an ndarray is needed."""
     needed = math.prod(storage.shape) * storage.dtype.itemsize
     dense = f"A.todense() makes an ndarray of {needed} bytes"
+    if f"{__name__.partition('.')[0]}.dask.hooks" in sys.modules:
+        dense = f"{dense}; weft.dask.save writes dask arrays of tensors to files"
     if storage.type.fill != 0 or "scipy" not in _WRITERS:
         return dense
     shares = "shares memory and " if view("scipy", storage) is not None else ""

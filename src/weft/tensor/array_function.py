@@ -25,7 +25,8 @@ _METHODS = {
     "repeat", "take", "trace", "clip", "round", "around", "transpose", "swapaxes", "diagonal",
 }  # fmt: skip
 _DEPTH = 5  # calls of one function inside another that are none of weft's own
-_OTHER_NAMES = {"amin": "min", "amax": "max", "around": "round"}
+_OTHER_NAMES = {"amin": "min", "amax": "max", "around": "round", "asanyarray": "asarray"}
+_MADE_LIKE = {"asarray", "asanyarray"}  # functions that NumPy hands over for the type of ``like=`` alone
 
 
 _running = threading.local()  # the calls of array_function that this thread is in
@@ -37,6 +38,8 @@ def array_function(function: Callable[..., Any], args: tuple[Any, ...], kwargs: 
     if _comes_back(function, args, kwargs, calls):
         arrays: tuple[Any, ...] = as_array(args)
         return function(*arrays, **{name: as_array(x) for name, x in kwargs.items()})
+    if function.__name__ in _MADE_LIKE:  # the order of memory is the format's business
+        kwargs = {name: value for name, value in kwargs.items() if name != "order"}
     calls.append((function, args, kwargs))
     try:
         return _own(function, args, kwargs)(*args, **kwargs)
