@@ -202,8 +202,8 @@ def _convert(argv: list[str]) -> int:
 
 def _show_conversion(options: argparse.Namespace) -> int:
     """Print how tensors are converted from one format to another."""
-    wanted = options.sections or ["steps"]
-    if wanted == ["passes"]:
+    stages = options.sections or ["steps"]
+    if stages == ["passes"]:
         _print({"passes": "\n".join(PASSES)})
         return 0
     if options.have is None or options.wanted is None:
@@ -217,7 +217,7 @@ def _show_conversion(options: argparse.Namespace) -> int:
         _dtype(options.dtype or "float64"),
     )
     report = ConversionReport(plan)
-    _print(_chosen(report, report.text, wanted))
+    _print(_chosen(report, report.text, stages))
     return 0
 
 
@@ -288,20 +288,20 @@ def _print(texts: Mapping[str, str]) -> None:
         print(f"=== {name} ===\n{text.rstrip()}\n")
 
 
-def _chosen(kernel: CompiledKernel | ConversionReport, report: str, wanted: Sequence[str]) -> dict[str, str]:
+def _chosen(kernel: CompiledKernel | ConversionReport, report: str, stages: Sequence[str]) -> dict[str, str]:
     """Return the texts of the requested stages, the list of passes and the short report, by name."""
-    found: dict[str, str] = {}
-    for name in wanted:
+    texts: dict[str, str] = {}
+    for name in stages:
         if name == "passes":
-            found[name] = "\n".join(PASSES)
+            texts[name] = "\n".join(PASSES)
         elif name == "explain":
-            found[name] = report
+            texts[name] = report
         else:
             try:
-                found |= stage_texts(kernel, name)
+                texts |= stage_texts(kernel, name)
             except ValueError as error:
                 raise UsageError(f"{error}; or --print passes, or --print explain") from None
-    return found
+    return texts
 
 
 def _pairs(texts: Sequence[str], option: str) -> dict[str, str]:
@@ -315,15 +315,15 @@ def _pairs(texts: Sequence[str], option: str) -> dict[str, str]:
     Traceback (most recent call last):
     weft.__main__.UsageError: -f takes NAME:VALUE, not 'A'
     """
-    found: dict[str, str] = {}
+    pairs: dict[str, str] = {}
     for text in texts:
         name, colon, value = text.partition(":")
         if not (colon and name and value):
             raise UsageError(f"{option} takes NAME:VALUE, not {text!r}")
-        if name in found:
-            raise UsageError(f"{option} names {name} twice: {found[name]} and {value}")
-        found[name] = value
-    return found
+        if name in pairs:
+            raise UsageError(f"{option} names {name} twice: {pairs[name]} and {value}")
+        pairs[name] = value
+    return pairs
 
 
 if __name__ == "__main__":

@@ -373,17 +373,17 @@ def types_text(types: Mapping[str, TensorType]) -> str:
 
 
 def _variables(s: Schedule) -> list[str]:
-    found: dict[str, None] = dict.fromkeys(
+    variables: dict[str, None] = dict.fromkeys(
         (*s.target.indices, *level_variables(s.target, s.types[s.target.tensor].format))
     )
     for cut in s.program.splits:
-        found.update(dict.fromkeys((cut.outer, cut.inner)))
+        variables.update(dict.fromkeys((cut.outer, cut.inner)))
     for a in assignments(s.program.stmt):
         for access in (a.target, *accesses(a.value)):
-            found.update(dict.fromkeys(access.indices))
+            variables.update(dict.fromkeys(access.indices))
             if access.tensor in s.types:
-                found.update(dict.fromkeys(level_variables(access, s.types[access.tensor].format)))
-    return list(found)
+                variables.update(dict.fromkeys(level_variables(access, s.types[access.tensor].format)))
+    return list(variables)
 
 
 def plan_loops(

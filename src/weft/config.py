@@ -115,12 +115,12 @@ def _boolean(value: Any) -> bool:
 
 
 def _path(value: Any) -> str:
-    found = os.fspath(value)
-    if not isinstance(found, str):
+    text = os.fspath(value)
+    if not isinstance(text, str):
         raise TypeError("expects a text path, not bytes")
-    if not found or "\0" in found:
-        raise ValueError(f"expects a path, not {found!r}")
-    path = os.path.expanduser(found)
+    if not text or "\0" in text:
+        raise ValueError(f"expects a path, not {text!r}")
+    path = os.path.expanduser(text)
     return path if path.startswith("~") else os.path.abspath(path)  # "~" stays where no home directory is known
 
 
@@ -143,7 +143,7 @@ def _flags(value: Any) -> str:
     return value
 
 
-def _names(kind: str, known: Sequence[str], separator: str) -> Callable[[Any], frozenset[str]]:
+def _names(kind: str, allowed: Sequence[str], separator: str) -> Callable[[Any], frozenset[str]]:
     """Return a checker of sets of names, whose words may be separated by spaces or hyphens."""
 
     def check(value: Any) -> frozenset[str]:
@@ -153,10 +153,10 @@ def _names(kind: str, known: Sequence[str], separator: str) -> Callable[[Any], f
             raise TypeError(f"expects {kind} names, not {type(value).__name__}")
         if not all(isinstance(name, str) for name in value):
             raise TypeError(f"expects {kind} names, all of them strings")
-        found = frozenset(separator.join(name.replace("-", " ").split()) for name in value if name.strip())
-        if unknown := sorted(found.difference(known)):
-            raise ValueError(f"there is no {kind} {unknown[0]!r}; the {kind}s are {', '.join(known)}")
-        return found
+        names = frozenset(separator.join(name.replace("-", " ").split()) for name in value if name.strip())
+        if unknown := sorted(names.difference(allowed)):
+            raise ValueError(f"there is no {kind} {unknown[0]!r}; the {kind}s are {', '.join(allowed)}")
+        return names
 
     return check
 

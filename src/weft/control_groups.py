@@ -10,7 +10,7 @@ _ROOT, _OWN = "/sys/fs/cgroup", "/proc/self/cgroup"
 
 def control_groups(controller: str) -> list[tuple[int, str]]:
     """Return the version (1 or 2) and the folder of each group of this process, and of each group around it."""
-    found = []
+    folders = []
     with contextlib.suppress(OSError, ValueError), open(_OWN) as file:
         for line in file:
             _, controllers, group = line.rstrip("\n").split(":", 2)
@@ -20,5 +20,5 @@ def control_groups(controller: str) -> list[tuple[int, str]]:
             names = [name for name in group.split("/") if name]
             # Inside a container, perhaps only the folder of the root is there.
             around = [os.path.join(root, *names[:depth]) for depth in range(len(names), -1, -1)]
-            found += [(1 if controllers else 2, folder) for folder in around if os.path.isdir(folder)]
-    return found
+            folders += [(1 if controllers else 2, folder) for folder in around if os.path.isdir(folder)]
+    return folders

@@ -139,13 +139,13 @@ def loops(kernel: Any) -> str:
 
 def median_times(*programs: Callable[[], Any], rounds: int = 15) -> list[float]:
     """Return the median seconds of a call of each program."""
-    found: list[list[float]] = [[] for _ in programs]
+    times: list[list[float]] = [[] for _ in programs]
     for _ in range(rounds):
-        for program, seconds in zip(programs, found, strict=True):
+        for program, seconds in zip(programs, times, strict=True):
             begin = time.perf_counter()
             program()
             seconds.append(time.perf_counter() - begin)
-    return [float(np.median(seconds)) for seconds in found]
+    return [float(np.median(seconds)) for seconds in times]
 
 
 def agree(result: Any, expected: Any) -> bool:

@@ -24,10 +24,10 @@ _KNOWN = {np.dtype(name): np.dtype(name) for name in VALUE_DTYPES}
 
 def value_dtype(dtype: DTypeLike) -> np.dtype[Any]:
     """Return a dtype of values in native byte order."""
-    found = _KNOWN.get(np.dtype(dtype).newbyteorder("="))
-    if found is None:
+    supported = _KNOWN.get(np.dtype(dtype).newbyteorder("="))
+    if supported is None:
         raise DTypeError(f"weft has no values of dtype {np.dtype(dtype)}; convert to one of {', '.join(VALUE_DTYPES)}")
-    return found
+    return supported
 
 
 @lru_cache(maxsize=256)
@@ -68,10 +68,10 @@ def shifted(coords: np.ndarray[Any, Any], by: int, size: int) -> np.ndarray[Any,
 
 def checked_index_dtype(dtype: DTypeLike) -> np.dtype[Any]:
     """Return an index dtype that a user asks for."""
-    found = np.dtype(dtype)
-    if found not in (_INT32, _INT64):
-        raise DTypeError(f"index dtypes are {' and '.join(INDEX_DTYPES)}, not {found}")
-    return found
+    index_dtype = np.dtype(dtype)
+    if index_dtype not in (_INT32, _INT64):
+        raise DTypeError(f"index dtypes are {' and '.join(INDEX_DTYPES)}, not {index_dtype}")
+    return index_dtype
 
 
 def as_values(obj: Any, dtype: np.dtype[Any]) -> np.ndarray[Any, Any]:

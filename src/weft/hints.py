@@ -51,7 +51,7 @@ def nearest(name: str, known: Iterable[str], others: Mapping[str, str] | None = 
     return names[close[0]] if close else None
 
 
-def did_you_mean(name: str, known: Iterable[str], others: Mapping[str, str] | None = None) -> str:
+def did_you_mean(name: str, names: Iterable[str], others: Mapping[str, str] | None = None) -> str:
     """Return the end of a message that suggests the nearest name, or what to write; an empty string if there is none.
 
     Examples
@@ -64,5 +64,5 @@ def did_you_mean(name: str, known: Iterable[str], others: Mapping[str, str] | No
     instead = "" if others is None else others.get(name, "")
     if instead and not instead.isidentifier():
         return f"; write {instead}"
-    found = nearest(name, known, others)
+    found = nearest(name, names, others)
     return "" if found is None else f"; did you mean {found!r}?"

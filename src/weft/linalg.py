@@ -110,13 +110,13 @@ def inv(A: Any) -> Any:
 
 def __getattr__(name: str) -> Any:  # SciPy is imported when one of its functions is first used
     if name in INSTEAD:
-        made = of_dense_tensors(getattr(np.linalg, name), INSTEAD[name])
+        function = of_dense_tensors(getattr(np.linalg, name), INSTEAD[name])
     elif name in LINALG:
-        made = _of_scipy(name)
+        function = _of_scipy(name)
     else:
         raise MissingNameError(f"module {__name__!r} has no attribute {name!r}", name, __dir__)
-    globals()[name] = made
-    return made
+    globals()[name] = function
+    return function
 
 
 def __dir__() -> list[str]:

@@ -75,12 +75,12 @@ def record(cls: type[_T]) -> type[_T]:
     >>> Point(1), Point(1) == Point(1, 0), len({Point(1), Point(1), Point(2)})
     (Point(x=1, y=0), True, 2)
     """
-    found = _fields(cls)
-    if all(f.default_factory is MISSING for f in found.values()):
-        _make(cls, found)
+    fields = _fields(cls)
+    if all(f.default_factory is MISSING for f in fields.values()):
+        _make(cls, fields)
     else:
         dataclass(frozen=True, eq=False, repr=False)(cls)
-    for method in _comparing(fields_getter([f.name for f in found.values() if f.compare])):
+    for method in _comparing(fields_getter([f.name for f in fields.values() if f.compare])):
         if method.__name__ not in vars(cls):
             setattr(cls, method.__name__, method)
     if cls.__repr__ is object.__repr__:  # a base class may define __repr__ for all classes that derive from it
@@ -107,10 +107,10 @@ def keeps_hash(cls: type[_T]) -> type[_T]:
     arguments = fields_getter(cls.__match_args__)  # type: ignore[attr-defined]
 
     def __hash__(self: Any) -> int:  # noqa: N807
-        own = vars(self)
-        if "_hash" not in own:
-            own["_hash"] = compute(self)
-        return own["_hash"]  # type: ignore[no-any-return]
+        attributes = vars(self)
+        if "_hash" not in attributes:
+            attributes["_hash"] = compute(self)
+        return attributes["_hash"]  # type: ignore[no-any-return]
 
     def __reduce__(self: Any) -> tuple[Any, ...]:  # noqa: N807
         return type(self), arguments(self)
@@ -123,10 +123,10 @@ if not TYPE_CHECKING:
 
     def replace(record, /, **changes):
         """Return a copy of a record with other values of some fields, without use of the facts of ``dataclasses``."""
-        own = vars(type(record))
-        if "__record_fields__" not in own:
+        members = vars(type(record))
+        if "__record_fields__" not in members:
             return _replace(record, **changes)
-        kept = {name: getattr(record, name) for name in own["__match_args__"] if name not in changes}
+        kept = {name: getattr(record, name) for name in members["__match_args__"] if name not in changes}
         return type(record)(**kept, **changes)
 
 
@@ -145,43 +145,43 @@ def fields_getter(names: Sequence[str]) -> Callable[[Any], tuple[Any, ...]]:
 
 def _fields(cls: type) -> dict[str, Field[Any]]:
     """Return the fields of a class that is to be a record, with those of its bases first."""
-    found: dict[str, Field[Any]] = {}
+    all_fields: dict[str, Field[Any]] = {}
     for base in cls.__mro__[-1:0:-1]:
         if "__record_fields__" in vars(base):
-            found.update(vars(base)["__record_fields__"])
+            all_fields.update(vars(base)["__record_fields__"])
         elif "__dataclass_fields__" in vars(base):
-            found.update({f.name: f for f in fields(base)})
+            all_fields.update({f.name: f for f in fields(base)})
     for name, annotation in get_annotations(cls).items():
         if not str(annotation).removeprefix("typing.").startswith("ClassVar"):
             given = vars(cls).get(name, MISSING)
-            found[name] = given if isinstance(given, Field) else field(default=given)
-            found[name].name, found[name].type = name, annotation
-    return found
+            all_fields[name] = given if isinstance(given, Field) else field(default=given)
+            all_fields[name].name, all_fields[name].type = name, annotation
+    return all_fields
 
 
-def _make(cls: Any, found: Mapping[str, Field[Any]]) -> None:
+def _make(cls: Any, fields: Mapping[str, Field[Any]]) -> None:
     """Make a record of a class whose fields have no ``default_factory``."""
     # A field object in the class body is replaced by its default, as dataclasses does.
-    for name, f in found.items():
+    for name, f in fields.items():
         if vars(cls).get(name) is f:
             delattr(cls, name)
             if f.default is not MISSING:
                 setattr(cls, name, f.default)
-    given = {name: f for name, f in found.items() if f.init}
-    defaults = tuple(f.default for f in given.values() if f.default is not MISSING)
-    late = [f.name for f in [*given.values()][: -len(defaults) or None] if f.default is not MISSING]
+    parameters = {name: f for name, f in fields.items() if f.init}
+    defaults = tuple(f.default for f in parameters.values() if f.default is not MISSING)
+    late = [f.name for f in [*parameters.values()][: -len(defaults) or None] if f.default is not MISSING]
     if late:
         raise TypeError(f"{cls.__qualname__}: fields without default follow {late[0]!r}, which has one")
     # dataclasses.fields and similar functions find these attributes, which compute their values on first use.
     facts = {name: _Facts(name) for name in ("__dataclass_fields__", "__dataclass_params__")}
-    for name, value in {"__record_fields__": found, "__match_args__": tuple(given), **facts}.items():
+    for name, value in {"__record_fields__": fields, "__match_args__": tuple(parameters), **facts}.items():
         setattr(cls, name, value)
     cls.__setattr__, cls.__delattr__ = _refuse_to_set, _refuse_to_delete
     if "__init__" not in vars(cls):
-        code = _named(tuple(given), hasattr(cls, "__post_init__"))
+        code = _named(tuple(parameters), hasattr(cls, "__post_init__"))
         init = FunctionType(code, {"store": object.__setattr__}, "__init__", defaults)
         init.__qualname__ = f"{cls.__qualname__}.__init__"
-        init.__annotations__ = {**{f.name: f.type for f in given.values()}, "return": None}
+        init.__annotations__ = {**{f.name: f.type for f in parameters.values()}, "return": None}
         cls.__init__ = init
 
 
@@ -199,10 +199,10 @@ def _nameless(n: int, calls: bool) -> CodeType:
     """Return the code of an ``__init__`` with ``n`` placeholders for names, which may call ``__post_init__``."""
     names = [f"field_{k}" for k in range(n)]
     stores = [f" store(self, {name!r}, {name})\n" for name in names]
-    made: dict[str, Any] = {}
+    attributes: dict[str, Any] = {}
     then = " self.__post_init__()" if calls else " return"
-    exec(f"def __init__({', '.join(['self', *names])}):\n{''.join(stores)}{then}", made)
-    return made["__init__"].__code__  # type: ignore[no-any-return]
+    exec(f"def __init__({', '.join(['self', *names])}):\n{''.join(stores)}{then}", attributes)
+    return attributes["__init__"].__code__  # type: ignore[no-any-return]
 
 
 class _Facts:

@@ -144,9 +144,9 @@ class Accessor:
         vectors: dict[Hashable, Any] = {}
         for dim, key in keys.items():
             key = xr.DataArray(key.variable) if isinstance(key, xr.DataArray) and dim in key.coords else key
-            found = xr.DataArray(key) if isinstance(key, xr.Variable) else key
-            if isinstance(found, xr.DataArray) and found.dims not in ((), (dim,)):
-                vectors[dim] = found
+            result = xr.DataArray(key) if isinstance(key, xr.Variable) else key
+            if isinstance(result, xr.DataArray) and result.dims not in ((), (dim,)):
+                vectors[dim] = result
         array = array.isel({dim: key for dim, key in keys.items() if dim not in vectors})
         if not vectors:
             return array
@@ -163,12 +163,12 @@ class Accessor:
         # Every dimension has a variable here, so that those without coordinates may be indexed, too.
         marks = {f"_{dim}_": (dim, np.arange(array.sizes[dim])) for dim in vectors}
         frame = array.coords.to_dataset().assign(marks).isel(vectors).drop_vars(marks)
-        found = xr.DataArray(data, dims=dims, coords=frame.coords, name=array.name)
-        wanted: list[Hashable] = []
+        result = xr.DataArray(data, dims=dims, coords=frame.coords, name=array.name)
+        order: list[Hashable] = []
         for dim in array.dims:  # new dimensions come where the first of those that they replace was
-            wanted += [d for d in (new if dim in vectors else (dim,)) if d not in wanted]
-        found.attrs = dict(array.attrs)
-        return found.transpose(*wanted)
+            order += [d for d in (new if dim in vectors else (dim,)) if d not in order]
+        result.attrs = dict(array.attrs)
+        return result.transpose(*order)
 
     @ends_at_caller
     def sel(self, indexers: Mapping[Hashable, Any] | None = None, method: str | None = None, **named: Any) -> Any:
@@ -205,13 +205,13 @@ class Accessor:
         array, vectors = self._array, {}
         keys: dict[Any, Any] = {**(indexers or {}), **named}
         for dim, key in keys.items():
-            found = xr.DataArray(key) if isinstance(key, xr.Variable) else key
-            if isinstance(found, xr.DataArray) and found.dims not in ((), (dim,)) and dim in array.indexes:
-                labels = np.asarray(found.data)
+            result = xr.DataArray(key) if isinstance(key, xr.Variable) else key
+            if isinstance(result, xr.DataArray) and result.dims not in ((), (dim,)) and dim in array.indexes:
+                labels = np.asarray(result.data)
                 places = array.indexes[dim].get_indexer(labels.ravel(), method=method)
                 if (places < 0).any():
                     raise KeyError(f"not all of {labels.ravel()[places < 0][:5]!r} are labels of dimension {dim!r}")
-                vectors[dim] = found.copy(data=places.reshape(labels.shape))
+                vectors[dim] = result.copy(data=places.reshape(labels.shape))
         rest = {dim: key for dim, key in keys.items() if dim not in vectors}
         return (array.sel(rest, method=method) if rest else array).weft.isel(vectors)
 
@@ -384,10 +384,10 @@ def _numbers(array: Any, dim: Hashable) -> np.ndarray[Any, Any]:
     return np.asarray(index, float)
 
 
-def _interpolated(array: Any, dim: Hashable, wanted: Any, method: str, fill_value: Any) -> Any:
+def _interpolated(array: Any, dim: Hashable, targets: Any, method: str, fill_value: Any) -> Any:
     axis = array.get_axis_num(dim)
-    points = wanted if isinstance(wanted, xr.DataArray) else xr.DataArray(wanted)
-    if points.ndim > 1 or (points.ndim and isinstance(wanted, xr.DataArray) and points.dims != (dim,)):
+    points = targets if isinstance(targets, xr.DataArray) else xr.DataArray(targets)
+    if points.ndim > 1 or (points.ndim and isinstance(targets, xr.DataArray) and points.dims != (dim,)):
         raise ShapeError(
             f"new coordinates of dimension {dim!r} are a number or one array, not of dimensions {points.dims}"
         )

@@ -61,11 +61,11 @@ class _Part(ModuleType):
         return dir(self._module)
 
 
-def _giving_tensors(found: Any, change: Callable[[Any], Any] | None = None) -> Any:
+def _giving_tensors(result: Any, change: Callable[[Any], Any] | None = None) -> Any:
     """Return a function wrapped to return tensors in place of NumPy scalars; return any other object unchanged."""
-    if isinstance(found, (type, ModuleType)) or not callable(found):
-        return found
-    function: Callable[..., Any] = found
+    if isinstance(result, (type, ModuleType)) or not callable(result):
+        return result
+    function: Callable[..., Any] = result
 
     @wraps(function)
     def run(*args: Any, **kwargs: Any) -> Any:

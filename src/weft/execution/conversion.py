@@ -143,9 +143,9 @@ def _why_unfit(storage: Storage, format: Format, prune: bool) -> str | None:
     if not format.conditions:
         return None
     entries = list_entries(storage)
-    kept = slice(None)
+    stored = slice(None)
     if prune:
         fill = storage.type.fill
-        kept = entries.vals != fill if fill == fill else ~np.isnan(entries.vals)  # NaN is not equal to itself
-    reason = why_unfit(format, storage.shape, [crd[kept] for crd in entries.arrays[1:]])
+        stored = entries.vals != fill if fill == fill else ~np.isnan(entries.vals)  # NaN is not equal to itself
+    reason = why_unfit(format, storage.shape, [crd[stored] for crd in entries.arrays[1:]])
     return None if reason is None else f"{reason}; a tensor of shape {storage.shape} does not fit the format {format}"

@@ -48,10 +48,10 @@ def conversion(request: ConversionRequest, options: CodeOptions) -> ConversionPl
     rejected: dict[str, str] = {}
     for rule in LIST_RESULT_RULES if request.is_list_result else RULES:
         name = rule.__name__.replace("_", " ")
-        found = rule(request)
-        if not isinstance(found, Rejected):
-            return ConversionPlan(request, name, found, rejected)
-        rejected[name] = found.reason
+        steps = rule(request)
+        if not isinstance(steps, Rejected):
+            return ConversionPlan(request, name, steps, rejected)
+        rejected[name] = steps.reason
     reasons = "; ".join(f"{name}: {reason}" for name, reason in rejected.items())
     raise FormatError(f"{request.source.format} cannot be converted to {request.target.format}: {reasons}")
 
@@ -332,11 +332,11 @@ def _listed(request: ConversionRequest, columns: Remapping, sorted_next: bool) -
     source, format = request.source, coordinate_list_format(columns)
     if request.is_list_result and source.format == format:
         return ()
-    made = tensor_type(request.target.dtype, format, ("int64",) * len(format.roles), request.target.fill)
-    kernel = copier(source, made, request.skip_fill)
+    list_type = tensor_type(request.target.dtype, format, ("int64",) * len(format.roles), request.target.fill)
+    kernel = copier(source, list_type, request.skip_fill)
     exact = source.format.is_compact and not request.skip_fill
     reason = "entries do not come in an order in which the target can take them"
-    return (ListEntries(source, made, reason, kernel, sorted_next, exact),)
+    return (ListEntries(source, list_type, reason, kernel, sorted_next, exact),)
 
 
 def _sorted(request: ConversionRequest, entries: TensorType, packed: TensorType) -> tuple[Step, ...]:

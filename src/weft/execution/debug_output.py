@@ -28,10 +28,10 @@ class Shown(Protocol):
 
 def show(kernel: Shown) -> None:
     """Print the stages and passes of a kernel that ``config.debug`` names."""
-    wanted = config.debug - {VERIFY}
-    if not wanted:
+    stages = config.debug - {VERIFY}
+    if not stages:
         return
-    passes = kernel.passes if wanted.intersection(PASSES) or "all" in wanted else {}
+    passes = kernel.passes if stages.intersection(PASSES) or "all" in stages else {}
     for name, text in {**passes, **kernel.stages}.items():
-        if name in wanted or "all" in wanted:
+        if name in stages or "all" in stages:
             print(f"== {name}: {kernel.text}\n{text}\n", file=sys.stderr)

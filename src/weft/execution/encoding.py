@@ -66,11 +66,11 @@ _WRITERS: Mapping[type, Callable[[Any], Any]] = {
 }
 
 
-def decode(told: Any) -> Any:
+def decode(value: Any) -> Any:
     """Return the value of a JSON form."""
-    if not isinstance(told, list):
-        return told
-    tag, *parts = told
+    if not isinstance(value, list):
+        return value
+    tag, *parts = value
     reader = _READERS.get(tag)
     if reader is not None:
         return reader(parts)
@@ -116,7 +116,7 @@ def _tag(cls: type) -> str:
 @lru_cache(maxsize=1024)
 def _class(tag: str) -> Any:
     module, _, name = tag.partition(":")
-    found: Any = getattr(import_module(f"{_PACKAGE}.{module}"), name)
-    if not (hasattr(found, "decoded") or _is_record(found)) or _tag(found) != tag:
+    cls: Any = getattr(import_module(f"{_PACKAGE}.{module}"), name)
+    if not (hasattr(cls, "decoded") or _is_record(cls)) or _tag(cls) != tag:
         raise ValueError(f"{tag} is no record")
-    return found
+    return cls

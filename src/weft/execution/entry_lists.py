@@ -117,11 +117,11 @@ def _taken(array: np.ndarray[Any, Any], places: np.ndarray[Any, Any]) -> np.ndar
 
     The elements are copied block by block, so that handlers of signals can run in between.
     """
-    found = memory.empty(len(places), array.dtype)
+    elements = memory.empty(len(places), array.dtype)
     for begin in range(0, len(places), _BLOCK):
         block = slice(begin, begin + _BLOCK)
-        np.take(array, places[block], out=found[block], mode="clip")  # mode "raise" would copy the output
-    return found
+        np.take(array, places[block], out=elements[block], mode="clip")  # mode "raise" would copy the output
+    return elements
 
 
 @lru_cache(maxsize=1024)

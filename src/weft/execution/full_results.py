@@ -74,15 +74,15 @@ def _together(expr: Apply, deciding: list[Expr], types: Mapping[str, TensorType]
     """Return the cases of an operator that has a value only where all its deciding operands have one."""
     # An array beside them says which coordinates there are along its axes.
     arrays = [a for arg in expr.args if arg not in deciding for a in distinct_accesses(arg) if _is_array(a, types)]
-    known = frozenset(v for a in arrays for v in a.indices)
+    variables = frozenset(v for a in arrays for v in a.indices)
     if any(all(_is_array(a, types) for a in distinct_accesses(arg)) for arg in deciding):
-        known = frozenset(free_variables(expr))
-    found = [Case((), known)]
+        variables = frozenset(free_variables(expr))
+    cases = [Case((), variables)]
     for arg in deciding:
-        found = [Case((*a.operands, *b.operands), a.variables | b.variables) for a in found for b in _cases(arg, types)]
-        if len(found) > _MANY:
+        cases = [Case((*a.operands, *b.operands), a.variables | b.variables) for a in cases for b in _cases(arg, types)]
+        if len(cases) > _MANY:
             return (Case(tuple(distinct_accesses(expr)), frozenset(free_variables(expr))),)
-    return tuple(found)
+    return tuple(cases)
 
 
 def _is_array(access: Access, types: Mapping[str, TensorType]) -> bool:
@@ -96,7 +96,7 @@ def spreading(assignment: Assignment, kinds: Types) -> tuple[tuple[Case, ...], t
     # Where all operands are arrays, so is the result, as in NumPy.
     if all(_is_array(a, types) for a in distinct_accesses(value)):
         return (), ()
-    result, found = frozenset(assignment.target.indices), _cases(value, types)
+    result, cases = frozenset(assignment.target.indices), _cases(value, types)
 
     def spreads(case: Case) -> bool:
         if not result <= case.variables:
@@ -104,8 +104,8 @@ def spreading(assignment: Assignment, kinds: Types) -> tuple[tuple[Case, ...], t
         arrays = all(_is_array(a, types) for a in case.operands)
         return arrays and not any(result <= set(a.indices) for a in case.operands)
 
-    spread = tuple([case for case in found if spreads(case)])
-    return spread, tuple([case for case in found if case not in spread])
+    spread = tuple([case for case in cases if spreads(case)])
+    return spread, tuple([case for case in cases if case not in spread])
 
 
 def may_spread(assignment: Assignment, kinds: Types) -> bool:
@@ -151,24 +151,24 @@ def _measured(
     if not spread or extents is None or any(v not in extents for v in assignment.target.indices):
         return None
     shape = tuple([extents[v] for v in assignment.target.indices])
-    whole, types = math.prod(shape), dict(kinds)
+    elements, types = math.prod(shape), dict(kinds)
 
     walked = {v for axis, v in enumerate(assignment.target.indices) if axis not in visited}
 
     def size(case: Case) -> int:
-        bounds = [whole]
+        bounds = [elements]
         for a in case.operands:
             if not _is_array(a, types):
                 own = math.prod(extents[v] for v in walked.intersection(a.indices))
-                bounds.append(min(int(operands[a.tensor].vals.size), own) * (whole // max(own, 1)))
+                bounds.append(min(int(operands[a.tensor].vals.size), own) * (elements // max(own, 1)))
         return min(bounds)
 
-    if 2 * sum(map(size, others)) >= whole:
+    if 2 * sum(map(size, others)) >= elements:
         return None
-    count = min(whole, sum(map(size, (*spread, *others))))
+    count = min(elements, sum(map(size, (*spread, *others))))
     dtype = np.dtype(target.dtype)
-    needed = whole * dtype.itemsize if target.format.is_dense else count * entry_bytes(target.format, dtype, shape)
-    return _Full(count, needed, count == whole, spread)
+    needed = elements * dtype.itemsize if target.format.is_dense else count * entry_bytes(target.format, dtype, shape)
+    return _Full(count, needed, count == elements, spread)
 
 
 def _bytes_at_most(order: int) -> int:
@@ -178,7 +178,7 @@ def _bytes_at_most(order: int) -> int:
 
 def announce(
     assignment: Assignment,
-    found: Absorbed,
+    absorbed: Absorbed,
     operands: Mapping[str, Storage],
     target: TensorType,
     *,
@@ -190,21 +190,21 @@ def announce(
     ``visited`` returns the axes all of whose coordinates the loops visit, and is asked for large results alone.
     """
     # Small results are the usual ones, and a look at their extents is cheap.
-    extents, indices = extents_of(found.assignment.value, operands), assignment.target.indices
+    extents, indices = extents_of(absorbed.assignment.value, operands), assignment.target.indices
     most = 0 if extents is None else math.prod([extents.get(v, 0) for v in indices]) * _bytes_at_most(len(indices))
     if most * _SHARE <= config.max_densify_bytes:
         return
-    full = _measured(found.assignment, operands, target, visited())
+    full = _measured(absorbed.assignment, operands, target, visited())
     if full is None or full.bytes * _SHARE <= config.max_densify_bytes:
         return
     types = {name: operands[name].type for name in tensors(assignment.value)}
-    text, advice = _reason(assignment, found, full, types), _advice(assignment, types, is_operator)
+    text, advice = _reason(assignment, absorbed, full, types), _advice(assignment, types, is_operator)
     head, tail = f"{text}: {full.count} elements take {_size(full.bytes)}", f"in {to_text(assignment)}"
     if full.bytes > config.max_densify_bytes:
-        given = ", ".join(f"{name}: {operands[name].shape} {type.format}" for name, type in types.items())
+        described = ", ".join(f"{name}: {operands[name].shape} {type.format}" for name, type in types.items())
         raise DensifyError(
             f"{head}, more than weft.config.max_densify_bytes, {config.max_densify_bytes}; {advice}, or raise the "
-            f"limit{_over_chunks()}; {tail}, with {given}"
+            f"limit{_over_chunks()}; {tail}, with {described}"
         )
     if full.count > _TIMES * sum(operands[name].vals.size for name in types):
         warnings.warn(f"{head}; {advice}; {tail}", DensifyWarning, stacklevel=_frames_of_weft())
@@ -218,38 +218,41 @@ def _over_chunks() -> str:
 
 def full_line(
     assignment: Assignment,
-    found: Absorbed,
+    absorbed: Absorbed,
     operands: Mapping[str, Storage | TensorType],
     target: TensorType,
     visited: Collection[int] = (),
 ) -> str:
     """Return the line of a report on a result with elements that no operand stores; empty for other results."""
     held, types = dict[str, Storage](), dict[str, TensorType]()
-    for name in tensors(found.assignment.value):
+    for name in tensors(absorbed.assignment.value):
         operand = operands[name]
         if isinstance(operand, Storage):
             held[name] = operand
         types[name] = operand.type if isinstance(operand, Storage) else operand
     if len(held) < len(types):
-        cases, size = spreading(found.assignment, tuple(types.items()))[0] or _visited(found.assignment, visited), ""
+        cases, size = (
+            spreading(absorbed.assignment, tuple(types.items()))[0] or _visited(absorbed.assignment, visited),
+            "",
+        )
         full = _Full(0, 0, False, cases) if cases else None
-    elif (full := _measured(found.assignment, held, target, visited)) is not None:
+    elif (full := _measured(absorbed.assignment, held, target, visited)) is not None:
         size = f": {full.count} elements take {_size(full.bytes)}"
     if full is None:
         return ""
-    return f"full result: {_reason(assignment, found, full, types)}{size}; {_advice(assignment, types)}"
+    return f"full result: {_reason(assignment, absorbed, full, types)}{size}; {_advice(assignment, types)}"
 
 
 # -- texts ----------------------------------------------------------------------------------------------------------
-def _reason(assignment: Assignment, found: Absorbed, full: _Full, types: Mapping[str, TensorType]) -> str:
+def _reason(assignment: Assignment, absorbed: Absorbed, full: _Full, types: Mapping[str, TensorType]) -> str:
     """Return the clause that says where the result has values, and why."""
     target = assignment.target
     where = f"at all of {', '.join(target.indices)}" if full.whole else "where no operand stores one"
     head = f"the result has a value {where}, since"
-    if found.refused:
-        return f"{head} {found.refused[0].reason}"
-    if found.undecided:
-        a = found.undecided[0]
+    if absorbed.refused:
+        return f"{head} {absorbed.refused[0].reason}"
+    if absorbed.undecided:
+        a = absorbed.undecided[0]
         return f"{head} {a.subject} is not the same for all values of {expression_text(a.other)}"
     if (neutral := _neutral_fill(assignment, types)) is not None:
         names, op, _ = neutral
@@ -273,15 +276,15 @@ def _advice(assignment: Assignment, types: Mapping[str, TensorType], is_operator
     result = {*assignment.target.indices}
     sparse = [a for a in distinct_accesses(assignment.value) if not _is_array(a, types)]
     access = next((a for a in sparse if result <= {*a.indices}), None)
-    wanted = f"make {sparse[0].tensor} dense" if is_operator else "ask for format='dense'"
+    advice = f"make {sparse[0].tensor} dense" if is_operator else "ask for format='dense'"
     if access is None:
-        return f"{wanted} if you want them all"
+        return f"{advice} if you want them all"
     name, text, fill = access.tensor, expression_text(access), types[access.tensor].fill
     if is_operator:
         mask = f"{name} != {fill:g}" if fill == fill else f"{name} == {name}"
     else:
         mask = f"not_equal({text}, {fill:g})" if fill == fill else f"equal({text}, {text})"
-    return f"multiply by {mask} to compute only what {name} stores, or {wanted}"
+    return f"multiply by {mask} to compute only what {name} stores, or {advice}"
 
 
 def _neutral_fill(assignment: Assignment, types: Mapping[str, TensorType]) -> tuple[tuple[str, ...], str, float] | None:

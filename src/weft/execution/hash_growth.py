@@ -133,10 +133,10 @@ class HashTables(InsertionTarget):
 
     def __init__(self, storage: Storage) -> None:
         super().__init__(storage)
-        made = self.made
-        tables = _tables(made.type, made.shape)
+        result = self.made
+        tables = _tables(result.type, result.shape)
         # The kernel keeps a count of the taken slots of each table, which the format does not store.
-        taken = made.arrays[1].reshape(tables, len(made.vals) // max(tables, 1)) >= 0
+        taken = result.arrays[1].reshape(tables, len(result.vals) // max(tables, 1)) >= 0
         self.used = taken.sum(axis=1, dtype=np.int64)
         # The batch that is being inserted: the list, its first entry that is left, and the rule for duplicates.
         self._left: tuple[Storage, int, bool] | None = None
@@ -185,19 +185,19 @@ class LongerSegments(InsertionTarget):
         return self.made
 
     def insert(self, rows: Sequence[np.ndarray[Any, Any]], vals: np.ndarray[Any, Any]) -> None:
-        made = self.made
-        format, last = made.format, made.format.levels[-1].require(GrowingSegments)
+        result = self.made
+        format, last = result.format, result.format.levels[-1].require(GrowingSegments)
         *outer, axis = format.mode_order
         parents = np.zeros(len(vals), np.int64)
         for mode in outer:
             # The levels above have every coordinate: the position of a parent follows from its coordinates.
-            parents = parents * made.shape[mode] + rows[mode]
-        entries = LevelEntries(parents, rows[axis], vals, made.type.fill)
-        arrays, values = last.lengthened(dict(zip(last.roles, made.arrays, strict=True)), made.vals, entries)
-        self.made = Storage(made.shape, made.type, tuple(arrays[role] for role in last.roles), values)
+            parents = parents * result.shape[mode] + rows[mode]
+        entries = LevelEntries(parents, rows[axis], vals, result.type.fill)
+        arrays, values = last.lengthened(dict(zip(last.roles, result.arrays, strict=True)), result.vals, entries)
+        self.made = Storage(result.shape, result.type, tuple(arrays[role] for role in last.roles), values)
 
 
-def _run(made: Storage, entries: Storage, start: int, used: np.ndarray, counts: np.ndarray, adds: bool) -> bool:
+def _run(table: Storage, entries: Storage, start: int, used: np.ndarray, counts: np.ndarray, adds: bool) -> bool:
     """Insert entries from ``start`` on, and return whether a table became full.
 
     If so, ``counts`` holds the first entry that is left.
@@ -205,11 +205,11 @@ def _run(made: Storage, entries: Storage, start: int, used: np.ndarray, counts: 
     # The pass over a list begins at the bounds of its first level: the rest of a list is the list with other bounds.
     bounds = np.array([start, len(entries.vals)], entries.arrays[0].dtype)
     rest = Storage(entries.shape, entries.type, (bounds, *entries.arrays[1:]), entries.vals)
-    result = Storage(made.shape, made.type, (*made.arrays, used), made.vals)
-    grow = hash_insertion_kernel(entries.type, made.type, adds).compiled["grow"]
+    result = Storage(table.shape, table.type, (*table.arrays, used), table.vals)
+    grow = hash_insertion_kernel(entries.type, table.type, adds).compiled["grow"]
     status = grow(result.struct, rest.struct, counts_pointer(counts), 1)
     if status and status != FULL:
-        fail(status, f"inserting entries into a tensor of shape {made.shape} in format {made.format}")
+        fail(status, f"inserting entries into a tensor of shape {table.shape} in format {table.format}")
     return bool(status == FULL)
 
 

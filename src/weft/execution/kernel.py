@@ -155,10 +155,10 @@ class Kernel:
     def shape(self, storages: Sequence[Storage]) -> tuple[int, ...]:
         """Return the shape of the result."""
         key = tuple([s.shape for s in storages])
-        found = self._shapes.get(key)
-        if found is None:
+        shape = self._shapes.get(key)
+        if shape is None:
             extents = self._infer(dict(zip(self.operands, key, strict=True)), storages)
-            found = tuple([extents[v] for v in self.facts.target.indices])
+            shape = tuple([extents[v] for v in self.facts.target.indices])
             most = thresholds.THRESHOLDS.workspace_coordinates
             if any(prod(extents[v] for v in w.indices) > most for w in self.facts.workspaces if w.listed):
                 self._unusual[key] = _HASHED
@@ -166,8 +166,8 @@ class Kernel:
             elif (scratch := self._scratch(extents)) >= memory.CHECKED:
                 self._unusual[key] = scratch
             if len(self._shapes) < 1024:  # bounds the memory that many shapes take
-                self._shapes[key] = found
-        return found
+                self._shapes[key] = shape
+        return shape
 
     def _scratch(self, extents: Mapping[str, int]) -> int:
         """Return the bytes of the workspaces of all threads for dimensions of these sizes."""
@@ -275,9 +275,9 @@ class Kernel:
         # First choice: threads append parts, and no coordinate has to be counted beforehand.
         room, n = self._room(shape), len(self.chains)
         if (functions := self._functions_of_parallel_append(threads, room)) is not None:
-            found = self._append_in_parallel(functions, room, storages, structs, threads)
-            if found is not None:
-                return found
+            parallel_totals = self._append_in_parallel(functions, room, storages, structs, threads)
+            if parallel_totals is not None:
+                return parallel_totals
         # Second choice: the sizes of the operands bound those of the result, without a pass over the operands. Memory
         # that is not written costs nothing, but for bounds far above the entries, or above the free memory.
         bounds, totals = self._bounds, None
@@ -304,12 +304,12 @@ class Kernel:
         if status:
             self._fail(status, shape)
         # The kernel leaves the ends of the chains in the counts. The room behind these ends is cut off.
-        found = counts.reshape(-1)[-n:].tolist()
-        if n == 1 and found == totals:
+        parallel_totals = counts.reshape(-1)[-n:].tolist()
+        if n == 1 and parallel_totals == totals:
             return result
-        if any(f > t for f, t in zip(found, totals, strict=True)):
-            raise LoweringError(f"{self.text}: {found} coordinates in room for {totals}")
-        return room.trim(result, found)
+        if any(f > t for f, t in zip(parallel_totals, totals, strict=True)):
+            raise LoweringError(f"{self.text}: {parallel_totals} coordinates in room for {totals}")
+        return room.trim(result, parallel_totals)
 
     def entry_points(self, threads: int) -> EntryPoints:
         """Return the functions that a run by one thread, or by several, calls."""
@@ -445,10 +445,10 @@ class Kernel:
         shape = self.shape(storages)
         inserted = self._insertion
         if self._lead is not None or inserted is not None:
-            made = self._located(shape, storages, None) if inserted is None else inserted.assembled(storages, shape)
-            made.vals[...] = 0
-            made.assembled_for = Structure(self.text, self.operands, storages)
-            return made
+            storage = self._located(shape, storages, None) if inserted is None else inserted.assembled(storages, shape)
+            storage.vals[...] = 0
+            storage.assembled_for = Structure(self.text, self.operands, storages)
+            return storage
         if self._plain:
             return Storage(shape, self.type, (), memory.zeros(prod(shape), self._dtype))
         structs = self._structs(storages)
@@ -462,10 +462,10 @@ class Kernel:
         counts = np.zeros(2 * len(totals), np.int64)
         if status := self._functions["assemble"](result.struct, *structs, counts_pointer(counts), 1):
             self._fail(status, shape)
-        made = room.trim(result, totals)
+        storage = room.trim(result, totals)
         # To compute values on another structure would write beyond arrays: see require_structure.
-        made.assembled_for = Structure(self.text, self.operands, storages)
-        return made
+        storage.assembled_for = Structure(self.text, self.operands, storages)
+        return storage
 
     def compute(self, result: Storage, storages: Sequence[Storage]) -> Storage:
         """Compute new values on a structure that ``assemble`` made for operands of this structure."""

@@ -27,10 +27,10 @@ def asked(name: str, *parts: Any) -> Any:
         with suppress(Exception):  # an answer that cannot be read is none, whatever is wrong with it
             (told,) = plan_index.answer(key)
             return decode(told)
-    found = getattr(planning, name)(*parts)
+    answer = getattr(planning, name)(*parts)
     if key is not None:
-        _keep(key, found)
-    return found
+        _keep(key, answer)
+    return answer
 
 
 def _key(name: str, *parts: Any) -> str | None:
@@ -97,15 +97,15 @@ class Loops:
 
     def functions(self, group: str) -> Functions:
         """Return functions of the loops."""
-        found = self._functions.get(group)
-        if found is None:
+        functions = self._functions.get(group)
+        if functions is None:
             facts = self.facts
             known = {name.partition("/")[2]: of for name, of in self._texts.items() if name.startswith(f"{group}/")}
             arity = 1 + len(facts.operands) + len(facts.fills)
             learn = None if self._key is None else partial(self._learn, group)
             made = Functions(partial(self._text, group), arity, self.run.described, known, learn)
-            found = self._functions.setdefault(group, made)
-        return found
+            functions = self._functions.setdefault(group, made)
+        return functions
 
     def _text(self, group: str, name: str) -> str:
         return planning.text_of(self.lowered, group, name)

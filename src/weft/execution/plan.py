@@ -80,13 +80,13 @@ class Plan:
         self._final = facts.final_format
         # For each operand of the kernel, its place among those of the plan, and the format to which it is converted.
         place = {name: n for n, name in enumerate(operands)}
-        made = {c.name: c for c in facts.stored_again}
+        converted = {c.name: c for c in facts.stored_again}
         self._sources = tuple(
-            (place[made[name].tensor], made[name].format) if name in made else (place[name], None)
+            (place[converted[name].tensor], converted[name].format) if name in converted else (place[name], None)
             for name in kernel.operands
         )
         inserted = facts.insertion is not None
-        self.converts = bool(made) or self._final is not None or kernel.operands != operands or inserted
+        self.converts = bool(converted) or self._final is not None or kernel.operands != operands or inserted
         self.scans = how.scans
         self.alternatives = tuple([a for a in ALTERNATIVES if a.name in how.alternatives])
         self._taken: dict[str, Plan] = {}
@@ -106,10 +106,10 @@ class Plan:
 
     def taking(self, alternative: Alternative) -> Plan:
         """Return the plan with the loops of an alternative."""
-        if (found := self._taken.get(alternative.name)) is None:
+        if (plan := self._taken.get(alternative.name)) is None:
             variant = replace(self.kernel.facts.variant, **alternative.change)
-            found = self._taken[alternative.name] = self._plan_again(variant)
-        return found
+            plan = self._taken[alternative.name] = self._plan_again(variant)
+        return plan
 
     @cached
     def has_equal_parallel_loops(self) -> bool:
@@ -140,11 +140,11 @@ class Plan:
 
     def chosen(self, storages: Sequence[Storage]) -> tuple[Plan, tuple[Alternative | KernelAlternative, ...]]:
         """Return the plan that runs for these operands, with the alternatives that lead to it or its kernel takes."""
-        plan, taken = self, list[Alternative | KernelAlternative]()
+        plan, alternatives = self, list[Alternative | KernelAlternative]()
         while (alternative := plan.wanted(storages)) is not None:
-            taken.append(alternative)
+            alternatives.append(alternative)
             plan = plan.taking(alternative)
-        return plan, (*taken, *plan.taken_by_kernel(storages))
+        return plan, (*alternatives, *plan.taken_by_kernel(storages))
 
     def taken_by_kernel(self, storages: Sequence[Storage]) -> tuple[KernelAlternative, ...]:
         """Return the alternatives that the kernel takes for these operands."""
@@ -160,13 +160,13 @@ class Plan:
     def _run(self, storages: Sequence[Storage], out: Storage | None = None) -> Storage:
         if (alternative := self.wanted(storages)) is not None and self._takes_now(alternative):
             return self.taking(alternative).run(storages, out)
-        given = tuple(
+        operands = tuple(
             storages[n]
             if format is None
             else convert(storages[n], format, index_dtype=_index(storages[n].type), keep_padding=True)
             for n, format in self._sources
         )
-        result = self.kernel.run(given, out)
+        result = self.kernel.run(operands, out)
         return result if self._final is None or result.type == self.target else convert_result(result, self.target)
 
     @property
@@ -213,23 +213,23 @@ class SteppedPlan(Plan):
         self,
         steps: Steps,
         types: Mapping[str, TensorType],
-        asked: PlanRequest,
+        request: PlanRequest,
         again: Callable[[Variant], Plan],
     ):
-        self.steps, self.operands, self._asked, self._plan_again = steps, tuple(types), asked, again
+        self.steps, self.operands, self._asked, self._plan_again = steps, tuple(types), request, again
         self._types = dict(types)
         # A part is dropped after the last step that reads it.
         self._reads = [_read(step)[1] for step in steps.all]
         self._last_use = {name: n for n, names in enumerate(self._reads) for name in names}
-        known, self._plans = dict(types), list[Plan]()
+        types_so_far, self._plans = dict(types), list[Plan]()
         for n, step in enumerate(steps.all):
-            self._plans.append(self._planned(n, known))
-            known[step.target.tensor] = self._plans[n].target
-        self._known = known
+            self._plans.append(self._planned(n, types_so_far))
+            types_so_far[step.target.tensor] = self._plans[n].target
+        self._known = types_so_far
         last = self._plans[-1]
         self.kernel, self.target, self.run = last.kernel, last.target, self._run
         self.alternatives = tuple(
-            [a for a in (NO_DENSE_LEVELS, NO_DENSE_RESULT) if not getattr(asked.variant, *a.change)]
+            [a for a in (NO_DENSE_LEVELS, NO_DENSE_RESULT) if not getattr(request.variant, *a.change)]
         )
         self._taken = {}
 
@@ -252,29 +252,36 @@ class SteppedPlan(Plan):
 
     def _planned(self, n: int, types: Mapping[str, TensorType], rename: bool = True) -> Plan:
         """Return the plan of step ``n`` for operands and parts of these types, by default under standard names."""
-        step, asked = self.steps.all[n], self._asked
-        named, given = anonymous(step) if rename else step, tuple(types[name] for name in self._reads[n])
+        step, request = self.steps.all[n], self._asked
+        named, operand_types = anonymous(step) if rename else step, tuple(types[name] for name in self._reads[n])
         if n < len(self.steps.parts):
-            made = planning.format_of_part(step, types, asked.variant.no_dense_levels)
-            return plan_for(named, given, format=made, variant=asked.variant)
-        return plan_for(named, given, format=asked.format, dtype=asked.dtype, prune=asked.prune, variant=asked.variant)
+            made = planning.format_of_part(step, types, request.variant.no_dense_levels)
+            return plan_for(named, operand_types, format=made, variant=request.variant)
+        return plan_for(
+            named,
+            operand_types,
+            format=request.format,
+            dtype=request.dtype,
+            prune=request.prune,
+            variant=request.variant,
+        )
 
     def _run(self, storages: Sequence[Storage], out: Storage | None = None) -> Storage:
         if (alternative := self.wanted(storages)) is not None:
             return self.taking(alternative).run(storages, out)
-        given, as_planned = dict(zip(self.operands, storages, strict=True)), True
-        _extents(self.steps.whole, given)  # of shapes that fit together
+        values, as_planned = dict(zip(self.operands, storages, strict=True)), True
+        _extents(self.steps.whole, values)  # of shapes that fit together
         for n, step in enumerate(self.steps.all):
             # A part with large dimensions may have wider index arrays than planned: later steps are planned again.
-            plan = self._plans[n] if as_planned else self._planned(n, {name: s.type for name, s in given.items()})
-            read = [given[name] for name in self._reads[n]]
-            found = plan.run(read) if out is None or step is not self.steps.last else plan.run(read, out)
-            as_planned &= found.type == self._plans[n].target
-            given[step.target.tensor] = found
+            plan = self._plans[n] if as_planned else self._planned(n, {name: s.type for name, s in values.items()})
+            read = [values[name] for name in self._reads[n]]
+            result = plan.run(read) if out is None or step is not self.steps.last else plan.run(read, out)
+            as_planned &= result.type == self._plans[n].target
+            values[step.target.tensor] = result
             for name in self._reads[n]:
                 if self._last_use[name] == n:
-                    del given[name]
-        return found
+                    del values[name]
+        return result
 
     @property
     def type(self) -> TensorType:
@@ -350,7 +357,7 @@ class VectorPlan(Plan):
     """Plan that reads the stored values of some operands as vectors, so that all formats have one kernel."""
 
     def __init__(
-        self, how: ValuesOnly, types: Mapping[str, TensorType], asked: PlanRequest, again: Callable[[Variant], Plan]
+        self, how: ValuesOnly, types: Mapping[str, TensorType], request: PlanRequest, again: Callable[[Variant], Plan]
     ):
         self._assignment, self._types, self.target, self._plan_again = how.assignment, dict(types), how.target, again
         self.operands, self.alternatives = tuple(types), ()
@@ -361,7 +368,7 @@ class VectorPlan(Plan):
             [tensor_type(t.dtype, vector) if name in how.stored else None for name, t in types.items()]
         )
         flat = tuple([v or t for v, t in zip(self._vectors, types.values(), strict=True)])
-        self._variant = replace(asked.variant, same_structure=False)
+        self._variant = replace(request.variant, same_structure=False)
         format = Format.dense(len(how.values.target.indices))
         self._flat = plan_for(how.values, flat, format=format, dtype=self.target.dtype, variant=self._variant)
         self.kernel, self.run = self._flat.kernel, self._run
@@ -425,14 +432,14 @@ class ValuesPlan(VectorPlan):
     """
 
     def __init__(
-        self, how: ValuesOnly, types: Mapping[str, TensorType], asked: PlanRequest, again: Callable[[Variant], Plan]
+        self, how: ValuesOnly, types: Mapping[str, TensorType], request: PlanRequest, again: Callable[[Variant], Plan]
     ):
-        super().__init__(how, types, asked, again)
+        super().__init__(how, types, request, again)
         assert how.lead is not None
         self._lead = self.operands.index(how.lead.tensor)
         # Where entries equal to the fill value are left out, a result that has some is copied without them.
         self._copy: Plan | None = None
-        if asked.prune:
+        if request.prune:
             copied = Assignment(Access("C", how.lead.indices), Access("A", how.lead.indices))
             copy = plan_for(copied, (self.target,), format=self.target.format, prune=True, variant=self._variant)
             self._copy = copy if copy.prunes else None
@@ -594,23 +601,23 @@ def evaluate(
         format = format if out is None else out.format
     require_operands(assignment, operands)
     storages = tuple(operands[n] for n in _read(assignment)[1])
-    found = looked_up(assignment, operands, dtype)
+    absorbed = looked_up(assignment, operands, dtype)
 
     def run(named: Assignment) -> Storage:
         plan = plan_for(named, tuple(s.type for s in storages), format=format, dtype=dtype)
-        if key is not None and not found.depends_on_values and not plan.may_spread:
+        if key is not None and not absorbed.depends_on_values and not plan.may_spread:
             plans.keep(key, plan)
         if format is None or not format.is_dense:
-            if found.refused:
-                found.require_room(operands, plan.target)
+            if absorbed.refused:
+                absorbed.require_room(operands, plan.target)
             if plan.may_spread:
                 full_results.announce(
-                    assignment, found, operands, plan.target, visited=lambda: plan.kernel.loops.run.visited_axes
+                    assignment, absorbed, operands, plan.target, visited=lambda: plan.kernel.loops.run.visited_axes
                 )
         return plan.run(storages) if out is None else plan.run(storages, out)
 
     try:
-        return under_standard_names(found.assignment, run)
+        return under_standard_names(absorbed.assignment, run)
     except ResultTooLargeError as error:
         raise ResultTooLargeError(f"{error}; in {_described(assignment, operands)}") from None
 
@@ -639,11 +646,11 @@ def accumulation(
 
     Loops add to a copy of ``y`` if it is an array that holds the sum. Otherwise the sum is computed as such.
     """
-    whole = sum_with_target(assignment)
-    require_operands(whole, operands)
+    total = sum_with_target(assignment)
+    require_operands(total, operands)
     old = operands[assignment.target.tensor]
-    types = tuple([(name, operands[name].type) for name in _read(whole)[1]])
-    return (assignment, old) if planning.adds_to_array(assignment, types, format, dtype) else (whole, None)
+    types = tuple([(name, operands[name].type) for name in _read(total)[1]])
+    return (assignment, old) if planning.adds_to_array(assignment, types, format, dtype) else (total, None)
 
 
 def require_operands(assignment: Assignment, operands: Mapping[str, Storage]) -> None:

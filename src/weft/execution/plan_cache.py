@@ -72,10 +72,10 @@ class PlanCache:
 
     def get(self, key: Key, make: Callable[[], T]) -> T:
         """Return the plan of a key, which ``make`` makes if it is not there."""
-        whole = key, config.code
-        entry = self._kept.get(whole)
+        full_key = key, config.code
+        entry = self._kept.get(full_key)
         if entry is None:
-            return self._made(whole, make)  # type: ignore[no-any-return]
+            return self._made(full_key, make)  # type: ignore[no-any-return]
         entry.used = True
         return entry.plan  # type: ignore[no-any-return]
 
@@ -122,10 +122,10 @@ class PlanCache:
         while len(self._kept) > capacity:
             # Every entry has a second chance: one that was used goes to the end, unless it comes up again unused.
             oldest = next(iter(self._kept))
-            found = self._kept.pop(oldest)
-            if found.used or found is entry:
-                found.used = False
-                self._kept[oldest] = found
+            entry_of_oldest = self._kept.pop(oldest)
+            if entry_of_oldest.used or entry_of_oldest is entry:
+                entry_of_oldest.used = False
+                self._kept[oldest] = entry_of_oldest
 
 
 plans = PlanCache(lambda: config.plan_cache_size)

@@ -104,13 +104,13 @@ def kernel_or_steps(
 
     One kernel is tried first. Steps are for merges with too many cases, but not for the schedule of a user.
     """
-    known = {assignment.target.tensor: target, **types}
-    loops = plan_loops(assignment, known, variant, skip_fill=prune, user_schedule=user_schedule)
+    all_types = {assignment.target.tensor: target, **types}
+    loops = plan_loops(assignment, all_types, variant, skip_fill=prune, user_schedule=user_schedule)
     if user_schedule is not None:
         return Loops(None, loops)
     if (pairs := in_pairs(explicit_sums(assignment), types)) is not None and not loops.is_within(MANY_CASES):
         return pairs
-    return Loops(LoopRequest(assignment, known, variant, prune), loops)
+    return Loops(LoopRequest(assignment, all_types, variant, prune), loops)
 
 
 def _kernel_plan(
@@ -144,11 +144,11 @@ def _sharing(
     if match.values_only:
         stored = frozenset(a.tensor for a in match.accesses)
         return ValuesOnly(assignment, over_values(assignment, match), target, match.lead, stored)
-    known = {assignment.target.tensor: target, **types}
-    shared = plan_on_structure(assignment, known, match.lead, variant)
+    all_types = {assignment.target.tensor: target, **types}
+    shared = plan_on_structure(assignment, all_types, match.lead, variant)
     if shared is None:
         return None
-    return _kernel_plan(Loops(LoopRequest(assignment, known, variant, lead=match.lead), shared), types, target)
+    return _kernel_plan(Loops(LoopRequest(assignment, all_types, variant, lead=match.lead), shared), types, target)
 
 
 def _alike(assignment: Assignment, types: Mapping[str, TensorType], target: TensorType) -> tuple[int, ...]:
@@ -212,10 +212,14 @@ def adds_to_array(
 ) -> bool:
     """Return whether the target is an array of the type of the sum, and what is added has its axes and its dtype."""
     types, target, value = dict(kinds), assignment.target, explicit_sums(assignment).value
-    own = types[target.tensor]
-    if not own.format.is_dense or format not in (None, own.format) or dtype not in (None, own.dtype):
+    result_type = types[target.tensor]
+    if (
+        not result_type.format.is_dense
+        or format not in (None, result_type.format)
+        or dtype not in (None, result_type.dtype)
+    ):
         return False
-    return {*target.indices} <= {*free_variables(value)} and result_dtype(value, types) == own.dtype
+    return {*target.indices} <= {*free_variables(value)} and result_dtype(value, types) == result_type.dtype
 
 
 def require_one_kernel(assignment: Assignment, types: Mapping[str, TensorType]) -> None:

@@ -44,11 +44,11 @@ class Structure:
 
 def require_structure(text: str, result: Storage, storages: Sequence[Storage]) -> None:
     """Raise if ``assemble`` did not make a result for operands of this structure."""
-    known: Structure | None = getattr(result, "assembled_for", None)
-    if known is None or known.text != text:
-        made = "" if known is None else f", but for {known.text}"
+    structure: Structure | None = getattr(result, "assembled_for", None)
+    if structure is None or structure.text != text:
+        made = "" if structure is None else f", but for {structure.text}"
         raise StorageError(f"assemble did not make this result for {text}{made}; call assemble, then compute")
-    if (reason := known.why_not(storages)) is not None:
+    if (reason := structure.why_not(storages)) is not None:
         raise StorageError(
             f"{reason}: assemble saw another structure in {text}; call assemble again for these operands"
         )

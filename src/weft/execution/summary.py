@@ -29,7 +29,7 @@ _COLLECTED = {
 """Descriptions of the kinds of workspaces that collect entries of a sparse result."""
 
 
-def summary(lowered: Lowered, told: Collection[str] = ()) -> str:
+def summary(lowered: Lowered, printed: Collection[str] = ()) -> str:
     """Return a few lines on a kernel for users.
 
     Examples
@@ -50,7 +50,7 @@ def summary(lowered: Lowered, told: Collection[str] = ()) -> str:
         *_shared_arrays(lowered),
         *_loops(lowered),
         *_collected(lowered),
-        *_complete(lowered, told),
+        *_complete(lowered, printed),
         _parallel(lowered),
     ]
     return "\n".join(dict.fromkeys(lines))
@@ -114,10 +114,10 @@ def _visited(lowered: Lowered) -> Iterator[tuple[str, str]]:
         if any(a is not None and a.tensor not in operands for a in accesses):
             continue  # a loop over a workspace: entries that other loops have collected
         # A case whose operands include those of another case visits no coordinate that the other does not.
-        least = [own for own in walked if not any(other < own for other in walked)]
+        least = [iterated for iterated in walked if not any(other < iterated for other in walked)]
         names = (
-            dict.fromkeys(origins.get(it.access.tensor, it.access.tensor) for it in own if it.access is not None)
-            for own in least
+            dict.fromkeys(origins.get(it.access.tensor, it.access.tensor) for it in iterated if it.access is not None)
+            for iterated in least
         )
         cases = dict.fromkeys(" and ".join(sorted(each)) for each in names)
         # The number of an entry in its row is written ``#i``, whatever operand it is of.
@@ -159,10 +159,10 @@ def _shared(stmt: Stmt) -> str | None:
     return None
 
 
-def _complete(lowered: Lowered, told: Collection[str]) -> Iterator[str]:
+def _complete(lowered: Lowered, printed: Collection[str]) -> Iterator[str]:
     """Yield a line for each loop over coordinates that a sparse operand does not store, with the reason."""
     _, lowerer = lowered.evaluation
-    said, types = {*told}, lowered.schedule.types
+    said, types = {*printed}, lowered.schedule.types
     # A lattice point all of whose iterators are full visits every coordinate.
     for v, points in lowerer.lattices:
         every = any(point.coiterate and all(it.full for it in point.coiterate) for point in points)
@@ -186,12 +186,12 @@ def _complete(lowered: Lowered, told: Collection[str]) -> Iterator[str]:
 
 
 def _line(v: str, reason: str, sparse: Access, fill: Any) -> str:
-    told = f"every {v} is visited, also where {sparse.tensor} stores nothing, since {reason}"
+    sentence = f"every {v} is visited, also where {sparse.tensor} stores nothing, since {reason}"
     if isinstance(fill, RuntimeValue):
-        return told
+        return sentence
     operand = expression_text(sparse)
     mask = f"not_equal({operand}, {fill:g})" if fill == fill else f"equal({operand}, {operand})"  # NaN is not itself
-    return f"{told}; multiply by {mask} to visit only what {sparse.tensor} stores"
+    return f"{sentence}; multiply by {mask} to visit only what {sparse.tensor} stores"
 
 
 def _accesses(points: Sequence[Point], full: bool) -> list[Access]:

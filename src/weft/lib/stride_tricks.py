@@ -55,17 +55,17 @@ def sliding_window_view(
            [1., 0.],
            [0., 2.]])
     """
-    found = asarray(x)
+    result = asarray(x)
     sizes = tuple(window_shape) if isinstance(window_shape, Sequence) else (int(window_shape),)
-    listed = range(found.ndim) if axis is None else axis if isinstance(axis, Sequence) else (axis,)
-    axes = tuple(normalize_axis_index(at, found.ndim) for at in listed)
+    listed = range(result.ndim) if axis is None else axis if isinstance(axis, Sequence) else (axis,)
+    axes = tuple(normalize_axis_index(at, result.ndim) for at in listed)
     if len(sizes) != len(axes):
         raise ShapeError(f"windows of shape {sizes} along axes {axes}: there is to be a size for each axis")
     for size, at in zip(sizes, axes, strict=True):
-        count = found.shape[at] - size + 1
+        count = result.shape[at] - size + 1
         if size < 0 or count < 1:
             raise ShapeError(f"windows of {size} elements do not fit axis {at} of shape {asarray(x).shape}")
         before = (slice(None),) * at
-        windows = [found[(*before, slice(k, k + count))] for k in range(size)]
-        found = stack(windows, axis=-1) if windows else found[..., None][..., :0]
-    return found
+        windows = [result[(*before, slice(k, k + count))] for k in range(size)]
+        result = stack(windows, axis=-1) if windows else result[..., None][..., :0]
+    return result

@@ -99,17 +99,17 @@ class _Region:
 
     def holds(self, rows: tuple[np.ndarray[Any, Any], ...]) -> np.ndarray[Any, Any]:
         """Return a mask that says which of some coordinates are in the region."""
-        found = np.ones(len(rows[0]) if rows else 1, bool)
+        inside = np.ones(len(rows[0]) if rows else 1, bool)
         for axis, span in self.spans.items():
             far = rows[axis].astype(np.int64) - span.start
             place, rest = np.divmod(far, span.step)
-            found &= (rest == 0) & (place >= 0) & (place < span.count)
+            inside &= (rest == 0) & (place >= 0) & (place < span.count)
         arrays = self.arrays
         if arrays is not None:
             sizes = [self.tensor[axis] for axis in arrays.axes]
             wanted = _numbered(tuple(index.reshape(-1) for index in arrays.indices), sizes)
-            found &= np.isin(_numbered(tuple(rows[axis] for axis in arrays.axes), sizes), wanted)
-        return found
+            inside &= np.isin(_numbered(tuple(rows[axis] for axis in arrays.axes), sizes), wanted)
+        return inside
 
     @cached
     def elements(self) -> int:
@@ -181,18 +181,18 @@ def _entries(value: Any, storage: Storage, region: _Region) -> tuple[list[np.nda
     Entries equal to the tensor's fill value are left out, unless they are stored in a sparse value.
     """
     dtype, fill = storage.dtype, storage.dtype.type(storage.type.fill)
-    given = None if np.isscalar(value) else as_operand(value)
-    if given is not None and not given.storage.format.is_dense:
+    tensor = None if np.isscalar(value) else as_operand(value)
+    if tensor is not None and not tensor.storage.format.is_dense:
         # A sparse value of the same fill value is not made dense: its stored entries are all there is to store.
-        if same_number(dtype.type(given.storage.type.fill), fill) and not region.repeats:
-            fits = _trimmed(given.storage.shape, region.shape)
-            more = len(given.storage.shape) - len(fits)
-            whole = broadcast(without_axes(given.storage, list(range(more))), region.shape)
+        if same_number(dtype.type(tensor.storage.type.fill), fill) and not region.repeats:
+            fits = _trimmed(tensor.storage.shape, region.shape)
+            more = len(tensor.storage.shape) - len(fits)
+            whole = broadcast(without_axes(tensor.storage, list(range(more))), region.shape)
             coo = execution.convert(whole, coordinates(len(region.shape)))
             places = tuple(coo.arrays[1:])
             return _last(region.coordinates(places), coo.vals.astype(dtype, copy=False), storage.shape)
-        require_dense(given.storage.shape, dtype, "all elements of the value")
-        value = execution.convert(given.storage, Format.dense(len(given.storage.shape))).to_dense_array()
+        require_dense(tensor.storage.shape, dtype, "all elements of the value")
+        value = execution.convert(tensor.storage, Format.dense(len(tensor.storage.shape))).to_dense_array()
     values = as_values(value.todense() if isinstance(value, StorageHolder) else value, dtype)  # type: ignore[attr-defined]
     values = values.reshape(_trimmed(values.shape, region.shape))
     size = math.prod(region.shape)
@@ -238,17 +238,17 @@ def _number(value: Any, dtype: np.dtype[Any]) -> Any:
     return found[()] if found.shape == () else None
 
 
-def _trimmed(shape: tuple[int, ...], wanted: tuple[int, ...]) -> tuple[int, ...]:
+def _trimmed(shape: tuple[int, ...], target: tuple[int, ...]) -> tuple[int, ...]:
     """Return ``shape`` without superfluous leading axes of size 1; raise an error if it does not fit ``wanted``."""
-    own = shape
-    while len(own) > len(wanted) and own[0] == 1:
-        own = own[1:]
-    fits = len(own) <= len(wanted) and all(
-        a in (1, b) for a, b in zip(own, wanted[len(wanted) - len(own) :], strict=True)
+    trimmed = shape
+    while len(trimmed) > len(target) and trimmed[0] == 1:
+        trimmed = trimmed[1:]
+    fits = len(trimmed) <= len(target) and all(
+        a in (1, b) for a, b in zip(trimmed, target[len(target) - len(trimmed) :], strict=True)
     )
     if not fits:
-        raise ShapeError(f"could not broadcast input array from shape {shape} into shape {wanted}".replace(", ", ","))
-    return own
+        raise ShapeError(f"could not broadcast input array from shape {shape} into shape {target}".replace(", ", ","))
+    return trimmed
 
 
 def _last(

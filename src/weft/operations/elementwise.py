@@ -52,8 +52,8 @@ class ElementwisePlan:
         looked: Any = None,
     ) -> None:
         self.types = types
-        own = None if format is None else format.unconditional
-        planned = execution.plan_for(assignment, types, format=own, prune=prune)
+        plain = None if format is None else format.unconditional
+        planned = execution.plan_for(assignment, types, format=plain, prune=prune)
         run: Run = planned.run
         self.target = planned.target
         levels = self.target.format.levels
@@ -63,7 +63,7 @@ class ElementwisePlan:
         if prune and not (kept or planned.prunes):
             run = _without_fill(run)
         names = tuple(dict.fromkeys(access.tensor for access in accesses(assignment.value)))
-        if (own is None or not own.is_dense) and planned.has_full_cases:
+        if (plain is None or not plain.is_dense) and planned.has_full_cases:
             run = _announced(run, looked or execution.Absorbed(assignment), names, self.target)
         self.run = run
 
@@ -141,14 +141,14 @@ def without_axes(storage: Storage, axes: list[int]) -> Storage:
     """
     if axes:
         storage = _plainly(storage)
-    kept = storage
+    result = storage
     for axis in sorted(axes, reverse=True):  # from the last, so that the numbers of the other axes stay valid
-        smaller = without_axis(kept, axis)
+        smaller = without_axis(result, axis)
         if smaller is None:
             break
-        kept = smaller
+        result = smaller
     else:
-        return kept
+        return result
     # A level cannot be dropped: the axes become dense outer levels, which store nothing.
     old = dict(zip(storage.format.mode_order, storage.format.levels, strict=True))
     modes = (*axes, *(axis for axis in storage.format.mode_order if axis not in axes))
@@ -205,14 +205,14 @@ def without_axis(storage: Storage, axis: int) -> Storage | None:
     if format.is_structured:
         return None
     # The type alone decides, unless the level is a root whose positions must be counted.
-    found = _without_level(storage.type, axis, False)
-    if found is None and format.mode_order[0] == axis:
+    levels = _without_level(storage.type, axis, False)
+    if levels is None and format.mode_order[0] == axis:
         root = format.levels[0]
         if root.gapless and root.size(1, 1, dict(zip(root.roles, storage.arrays, strict=False))) == 1:
-            found = _without_level(storage.type, axis, True)
-    if found is None:
+            levels = _without_level(storage.type, axis, True)
+    if levels is None:
         return None
-    smaller, kept = found
+    smaller, kept = levels
     shape = storage.shape[:axis] + storage.shape[axis + 1 :]
     return Storage(shape, smaller, tuple([storage.arrays[n] for n in kept]), storage.vals)
 
@@ -279,23 +279,23 @@ def _distributes(op: str, dtype: np.dtype[Any], scalar: np.ndarray[Any, Any], sc
     return bool(np.isfinite(scalar).all()) and adds_alike(dtype, made)
 
 
-def _pruned_answers(op: str, found: Storage) -> Storage:
+def _pruned_answers(op: str, answers: Storage) -> Storage:
     """Return the boolean result of a question without entries that equal its fill value.
 
     Results of other operators are returned unchanged.
     """
-    if found.dtype.kind != "b" or found.format.is_dense or not _asks(op):
-        return found
-    true = np.count_nonzero(found.vals)
+    if answers.dtype.kind != "b" or answers.format.is_dense or not _asks(op):
+        return answers
+    true = np.count_nonzero(answers.vals)
     # The number of answers that equal the answer for implicit entries.
-    absent = true if found.type.fill else len(found.vals) - true
+    absent = true if answers.type.fill else len(answers.vals) - true
     if not absent:
-        return found
+        return answers
     # A format that appends its entries is copied by one kernel that leaves some out.
-    if not appends_alone(found.format):
-        return drop_explicit_fill(found)
-    type = found.type
-    return plans.get(("pruning copy", type.number), lambda: _pruning_copy(type)).run((found,))
+    if not appends_alone(answers.format):
+        return drop_explicit_fill(answers)
+    type = answers.type
+    return plans.get(("pruning copy", type.number), lambda: _pruning_copy(type)).run((answers,))
 
 
 def _pruning_copy(type: TensorType) -> ElementwisePlan:
@@ -362,15 +362,15 @@ class ScalarPlan:
         values = storage.vals
         # All other results keep the structure: the stored values are computed as a vector.
         flat = Storage(values.shape, self._vector, (), values)
-        found = self._plan.run((other, flat) if self._first else (flat, other)).vals
+        vals = self._plan.run((other, flat) if self._first else (flat, other)).vals
         type = self._results.get(scalar)
         if type is None:
             fill, old = self._absent(other.vals[0]), self._type
-            type = tensor_type(name_of(found.dtype), old.format, old.index_dtypes, fill_of(found.dtype, fill))
+            type = tensor_type(name_of(vals.dtype), old.format, old.index_dtypes, fill_of(vals.dtype, fill))
             if scalar and not isinstance(scalar, complex) and len(self._results) < _SCALARS:
                 # 0.0 and -0.0 are equal as keys but give different fill values; so do parts of complex numbers.
                 self._results[scalar] = type
-        return _pruned_answers(self._op, Storage(storage.shape, type, storage.arrays, found))
+        return _pruned_answers(self._op, Storage(storage.shape, type, storage.arrays, vals))
 
     def _absent(self, beside: Any) -> Any:
         """Return the result for an implicit entry."""
@@ -406,14 +406,14 @@ def _scalar(op: str, value: Any, beside: np.dtype[Any], first: bool) -> Storage:
     """Return a scalar as storage, in the dtype in which the operator takes the scalar beside ``beside``."""
     if type(value) in (int, float, complex):
         weak: tuple[Any, Any] = (type(value), beside) if first else (beside, type(value))
-        wanted = loop_dtypes(op, weak)[0 if first else 1]
-        if type(value) is int and not holds(wanted, value):
+        dtype = loop_dtypes(op, weak)[0 if first else 1]
+        if type(value) is int and not holds(dtype, value):
             if operator(op).c not in COMPARISONS:
-                raise OverflowError(f"Python integer {value} out of bounds for {wanted} in {op}")
-            wanted = np.asarray(value).dtype  # a comparison takes the integer by its value, as in NumPy
-            if wanted.kind == "O":  # beyond all integers of 64 bits, as infinity is
-                value, wanted = math.copysign(math.inf, value), np.dtype(np.float64)
-        return Storage.dense(np.asarray(value, wanted))
+                raise OverflowError(f"Python integer {value} out of bounds for {dtype} in {op}")
+            dtype = np.asarray(value).dtype  # a comparison takes the integer by its value, as in NumPy
+            if dtype.kind == "O":  # beyond all integers of 64 bits, as infinity is
+                value, dtype = math.copysign(math.inf, value), np.dtype(np.float64)
+        return Storage.dense(np.asarray(value, dtype))
     return scalar_storage(value, beside)
 
 
@@ -441,14 +441,14 @@ def _map(
         storage = foreign_tensors.convert(storage, storage.format.canonical())  # sums duplicates
     vals = vector(storage.vals)
     storages = (*others, vals) if reverse else (vals, *others)
-    found = flat_map(Apply(op, args), storages)
+    result = flat_map(Apply(op, args), storages)
     # A dense tensor has no implicit entries, and keeps its fill value.
     fill = storage.type.fill
     if not storage.format.is_dense:
         scalars = [s.vals[0] for s in others]
         own, row = storage.dtype.type(fill), operator(op)
         fill = row.implicit(len(scalars), *scalars, own) if reverse else row.implicit(0, own, *scalars)
-    return storage.with_values(found, fill)
+    return storage.with_values(result, fill)
 
 
 def vector(vals: np.ndarray[Any, Any]) -> Storage:

@@ -66,10 +66,12 @@ def change_fill(storage: Storage, fill: Any) -> Storage:
     All implicit entries are stored, and entries equal to the new fill value become implicit. Zeros of either sign count
     as one value, so that ``vstack([A, -A])`` stores only the entries of both.
     """
-    own, wanted = storage.dtype.type(storage.type.fill), storage.dtype.type(fill)
-    if storage.format.is_dense or same_number(own, wanted):
+    old_fill, new_fill = storage.dtype.type(storage.type.fill), storage.dtype.type(fill)
+    if storage.format.is_dense or same_number(old_fill, new_fill):
         return relabel_fill(storage, fill)
-    require_dense(storage.shape, storage.dtype, f"elements of {own}, which the fill value {wanted} would not be,")
+    require_dense(
+        storage.shape, storage.dtype, f"elements of {old_fill}, which the fill value {new_fill} would not be,"
+    )
     whole = execution.convert(storage, Format.dense(len(storage.shape)))
     return execution.convert(relabel_fill(whole, fill), storage.format)
 

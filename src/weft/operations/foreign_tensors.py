@@ -126,24 +126,24 @@ def requested(
     return wanted if sort or storage.format == wanted else wanted.unsorted(storage.format.is_unique)
 
 
-def restored(kind: Any, storage: Storage, asked: str | None = None) -> Any:
+def restored(kind: Any, storage: Storage, name: str | None = None) -> Any:
     """Return the tensor that a pickle holds."""
     execution.verify_entries(storage)
-    return _opened(kind, storage, asked)
+    return _opened(kind, storage, name)
 
 
-def arrived(kind: Any, storage: Storage, asked: str | None = None) -> Any:
+def arrived(kind: Any, storage: Storage, name: str | None = None) -> Any:
     """Return the tensor that another process of a cluster has sent; in other hands the pickle is checked."""
     if not in_transfer():
         execution.verify_entries(storage)
-    return _opened(kind, storage, asked)
+    return _opened(kind, storage, name)
 
 
-def _opened(kind: Any, storage: Storage, asked: str | None) -> Any:
+def _opened(kind: Any, storage: Storage, name: str | None) -> Any:
     for package, contact in _CONTACTS.items():  # a worker's first tensor
         if package in sys.modules:
             contact()
-    return kind(storage).called(asked)
+    return kind(storage).called(name)
 
 
 def count_entries(storage: Storage) -> int:

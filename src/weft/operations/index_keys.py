@@ -163,7 +163,7 @@ def parse_key(key: Any, shape: tuple[int, ...]) -> Key:
     if not several:
         return Key(tuple(spans), tuple(dropped), None, tuple(places))
     try:
-        whole = np.broadcast_arrays(*indices, *truths)
+        broadcast = np.broadcast_arrays(*indices, *truths)
     except ValueError:
         shapes = "".join(str(i.shape).replace(", ", ",") + " " for i in (*indices, *truths) if i.ndim)
         raise IndexError(
@@ -172,8 +172,8 @@ def parse_key(key: Any, shape: tuple[int, ...]) -> Key:
     if runs > 1:
         places.remove(-1)
         places.insert(0, -1)
-    own = tuple(np.ascontiguousarray(a) for a in whole[: len(axes)])
-    arrays = Arrays(tuple(axes), own, whole[0].shape, runs > 1)
+    own = tuple(np.ascontiguousarray(a) for a in broadcast[: len(axes)])
+    arrays = Arrays(tuple(axes), own, broadcast[0].shape, runs > 1)
     return Key(tuple(spans), (), arrays, tuple(places))
 
 
@@ -184,15 +184,15 @@ def _expanded(key: Any, shape: tuple[int, ...]) -> list[Any]:
     """
     items: list[Any] = []
     axis = 0
-    given = key if isinstance(key, tuple) else (key,)
+    entries = key if isinstance(key, tuple) else (key,)
     # An ellipsis takes the axes that no other item takes.
-    taken = sum(_axes_taken(item) for item in given)
-    if taken > len(shape):
-        raise IndexError(f"too many indices for array: array is {len(shape)}-dimensional, but {taken} were indexed")
-    for item in given:
+    axes_used = sum(_axes_taken(item) for item in entries)
+    if axes_used > len(shape):
+        raise IndexError(f"too many indices for array: array is {len(shape)}-dimensional, but {axes_used} were indexed")
+    for item in entries:
         if item is Ellipsis:
             items.append(item)
-            axis += len(shape) - taken
+            axis += len(shape) - axes_used
             continue
         if item is None or isinstance(item, slice):
             items.append(item)
@@ -200,11 +200,11 @@ def _expanded(key: Any, shape: tuple[int, ...]) -> list[Any]:
             continue
         # A mask of several axes becomes one array of indices for each of them.
         if isinstance(item, StorageHolder):
-            found = _of_tensor(item, shape[axis:], axis)
+            pieces = _of_tensor(item, shape[axis:], axis)
         else:
-            found = _of_array(item, shape[axis:], axis)
-        items += found
-        axis += sum(map(_names_axis, found))
+            pieces = _of_array(item, shape[axis:], axis)
+        items += pieces
+        axis += sum(map(_names_axis, pieces))
     return items
 
 
@@ -281,10 +281,10 @@ def _every_axis(items: list[Any], shape: tuple[int, ...]) -> list[Any]:
     if len(dots) > 1:
         raise IndexError("an index can only have a single ellipsis ('...')")
     rest = len(shape) - sum(map(_names_axis, items))
-    whole: list[Any] = [slice(None)] * rest
+    slices: list[Any] = [slice(None)] * rest
     if not dots:
-        return [*items, *whole]
-    return [*items[: dots[0]], *(whole or [Ellipsis]), *items[dots[0] + 1 :]]
+        return [*items, *slices]
+    return [*items[: dots[0]], *(slices or [Ellipsis]), *items[dots[0] + 1 :]]
 
 
 def _out_of_bounds(index: int, axis: int, size: int) -> IndexError:

@@ -106,10 +106,10 @@ def position(storage: Storage, place: tuple[int, ...]) -> int | None:
     format = storage.format
     if format.is_structured:
         return None
-    asked = format.looked_up
+    lookups = format.looked_up
     # A table over whole coordinates needs one search instead of one for each level.
-    if asked is not None and format.is_unique:
-        table = asked.levels[-1].require(ElementLookup)
+    if lookups is not None and format.is_unique:
+        table = lookups.levels[-1].require(ElementLookup)
         return table.find_whole(
             tuple([place[m] for m in format.mode_order]), dict(zip(table.roles, storage.arrays, strict=True))
         )
@@ -117,10 +117,10 @@ def position(storage: Storage, place: tuple[int, ...]) -> int | None:
     p, arrays, shape = 0, storage.arrays, storage.shape
     for find, roles, axis in _lookups(format):
         own = {role: arrays[n] for role, n in roles} if roles else {}
-        found = None if find is None else find(p, place[axis], shape[axis], own)
-        if found is None or found < 0:
-            return found
-        p = found
+        child = None if find is None else find(p, place[axis], shape[axis], own)
+        if child is None or child < 0:
+            return child
+        p = child
     return p
 
 
@@ -230,16 +230,16 @@ def _stored(view: Storage, like: Format, dropped: tuple[int, ...] = ()) -> Stora
     """Return a view as a tensor of its own, in the format ``like``, without some axes of one coordinate."""
     if not dropped:
         return execution.convert(view, like)
-    found = _without(like, dropped)
-    if found is not None:
-        whole, kept, rest, goal = found
+    layout = _without(like, dropped)
+    if layout is not None:
+        full_format, array_numbers, rest, goal = layout
         # Stored with the dropped axes, whose arrays are then left out.
-        stored = execution.convert(view, whole)
-        old, arrays = stored.type, [stored.arrays[n] for n in kept]
+        stored = execution.convert(view, full_format)
+        old, arrays = stored.type, [stored.arrays[n] for n in array_numbers]
         if not stored.vals.size:
             arrays[0] = np.zeros(2, arrays[0].dtype)  # the root's positions, if levels above it had no entries
         shape = tuple(size for axis, size in enumerate(view.shape) if axis not in dropped)
-        type = tensor_type(old.dtype, rest, tuple(old.index_dtypes[n] for n in kept), old.fill)
+        type = tensor_type(old.dtype, rest, tuple(old.index_dtypes[n] for n in array_numbers), old.fill)
         return execution.convert(Storage(shape, type, tuple(arrays), stored.vals), goal)
     # The dropped axes become dense outer levels, which can be left out.
     packed = execution.convert(view, _dropped_outside(like, dropped, len(view.shape)))
@@ -265,18 +265,20 @@ def _without(like: Format, dropped: tuple[int, ...]) -> tuple[Format, tuple[int,
     if not levels:
         return None
     kept = [modes[k] for k in levels]
-    left = Remapping(tuple(sorted(kept).index(axis) for axis in kept))
-    own = _levels_of(like, kept)
-    goal = Format(left, own)
-    plain = all(level.compact and level.unique and not level.full for level in own)
-    if len(own) > 1 and plain and all(level.capability(Append) for level in own):
+    remapping = Remapping(tuple(sorted(kept).index(axis) for axis in kept))
+    levels_of_axes = _levels_of(like, kept)
+    goal = Format(remapping, levels_of_axes)
+    plain = all(level.compact and level.unique and not level.full for level in levels_of_axes)
+    if len(levels_of_axes) > 1 and plain and all(level.capability(Append) for level in levels_of_axes):
         # Compressed levels store no position without children: each has one coordinate of a dropped axis below.
-        given = iter(own)
-        whole = Format(Remapping(modes), [next(given) if k in levels else Compressed() for k in range(len(modes))])
-        return whole, tuple(n for n, (k, _) in enumerate(whole.roles) if k in levels), goal, goal
+        given = iter(levels_of_axes)
+        full_format = Format(
+            Remapping(modes), [next(given) if k in levels else Compressed() for k in range(len(modes))]
+        )
+        return full_format, tuple(n for n, (k, _) in enumerate(full_format.roles) if k in levels), goal, goal
     # Other formats go through coordinates, from which arrays of the dropped axes are left out.
-    whole, rest = (Format(r, coordinates(r.order).levels) for r in (Remapping(modes), left))
-    return whole, (0, *(1 + k for k in levels)), rest, goal
+    full_format, rest = (Format(r, coordinates(r.order).levels) for r in (Remapping(modes), remapping))
+    return full_format, (0, *(1 + k for k in levels)), rest, goal
 
 
 @lru_cache(maxsize=1024)
@@ -287,22 +289,22 @@ def _dropped_outside(like: Format, dropped: tuple[int, ...], order: int) -> Form
     return Format(Remapping((*dropped, *kept)), [*[Dense()] * len(dropped), *_levels_of(like, kept)])
 
 
-def _levels_of(like: Format, kept: list[int]) -> list[LevelFormat]:
+def _levels_of(like: Format, axes: list[int]) -> list[LevelFormat]:
     """Return the levels for some axes of a tensor in the format ``like``.
 
     The levels are those of the format, if it stores these axes level by level and the levels are sound alone. Other
     formats give dense, coordinate or compressed levels.
     """
     if like.is_dense:
-        return [Dense()] * len(kept)
+        return [Dense()] * len(axes)
     if _is_coordinates(like):
-        return list(coordinates(len(kept)).levels)
+        return list(coordinates(len(axes)).levels)
     if not like.is_structured and not any(level.branchless for level in like.levels):
-        own = [level for level, axis in zip(like.levels, like.mode_order, strict=True) if axis in kept]
-        alone = Remapping.identity(len(own))
-        if not all(level.full for level in own) and why_unsound(alone, own) is None:
-            return own
-    return [Compressed()] * len(kept)
+        levels_of_axes = [level for level, axis in zip(like.levels, like.mode_order, strict=True) if axis in axes]
+        alone = Remapping.identity(len(levels_of_axes))
+        if not all(level.full for level in levels_of_axes) and why_unsound(alone, levels_of_axes) is None:
+            return levels_of_axes
+    return [Compressed()] * len(axes)
 
 
 # -- arrays of indices ---------------------------------------------------------------------------------------------
@@ -322,15 +324,15 @@ def _with_arrays(storage: Storage, key: Key, arrays: Arrays) -> Storage:
     like, spans = storage.format, {s.axis: (s.start, s.step, s.count) for s in key.spans}
     if len(arrays.axes) == 1:
         ((axis,), (index,)) = arrays.axes, arrays.indices
-        found = take_along(storage, axis, index.reshape(-1), spans)
-        return _laid_out(found, ResultLayout.of(key, arrays, axis, like))
+        result = take_along(storage, axis, index.reshape(-1), spans)
+        return _laid_out(result, ResultLayout.of(key, arrays, axis, like))
     if prod(storage.shape[axis] for axis in arrays.axes) > INT64_MAX:
         storage, arrays = _of_those_named(storage, arrays)
     if len(storage.shape) == 2 and not like.is_structured and _finds(like, like.mode_order[0]):
-        found = _searched(storage, [index.reshape(-1) for index in arrays.indices])
+        result = _searched(storage, [index.reshape(-1) for index in arrays.indices])
     else:
-        found = _joined_axes(storage, arrays, spans)
-    return _laid_out(found, ResultLayout.of(key, arrays, 0, like))
+        result = _joined_axes(storage, arrays, spans)
+    return _laid_out(result, ResultLayout.of(key, arrays, 0, like))
 
 
 @record
@@ -406,16 +408,16 @@ def take_along(
     """
     size = storage.shape[axis]
     format = storage.format
-    found = _finds(format, axis)
+    searches_pay = _finds(format, axis)
     # Searches are worth it if there are few, or fewer than the entries that another way iterates over.
-    if not found and (searches := _searches(storage, axis, len(index))) < inf:
+    if not searches_pay and (searches := _searches(storage, axis, len(index))) < inf:
         walked = storage.vals.size // (_JOINED if format.mode_order[-1] == axis else 1)
-        found = searches <= _SEARCHES + walked
-    if not spans and found:
+        searches_pay = searches <= _SEARCHES + walked
+    if not spans and searches_pay:
         return picked(storage, axis, index.astype(index_dtype(size), copy=False))
     spans = spans or {}
     parts: list[Part] = [spans.get(a, (0, 1, n)) for a, n in enumerate(storage.shape)]
-    if not found:
+    if not searches_pay:
         # The ways without located coordinates: a join in the innermost level, a join over compressed levels for a long
         # axis, else the tensor stored anew with the axis outermost.
         roomy = size <= _ROOM + 4 * (storage.vals.size + len(index))
@@ -499,13 +501,13 @@ def _searched(storage: Storage, indices: Sequence[np.ndarray[Any, Any]]) -> Stor
     dtype = index_dtype(max(size, count))
     edges = np.arange(count + 1, dtype=dtype)
     arrays = edges, indices[inner].astype(dtype)
-    wanted = Storage((count, size), _wanting(name_of(dtype)), arrays, np.ones(count, bool))
+    places = Storage((count, size), _wanting(name_of(dtype)), arrays, np.ones(count, bool))
     old = rows.type
     bare = Storage(rows.shape, _refilled(old, 0), rows.arrays, rows.vals)
-    found = _search((wanted.type, bare.type), outer).run((wanted, bare))
+    hits = _search((places.type, bare.type), outer).run((places, bare))
     # There is at most one entry for each place, so that the coordinate within the row is not needed.
-    type = tensor_type(old.dtype, coordinates(1), found.type.index_dtypes[:2], old.fill)
-    return Storage((count,), type, found.arrays[:2], found.vals)
+    type = tensor_type(old.dtype, coordinates(1), hits.type.index_dtypes[:2], old.fill)
+    return Storage((count,), type, hits.arrays[:2], hits.vals)
 
 
 @lru_cache(maxsize=16)

@@ -58,14 +58,14 @@ def joined(storages: Sequence[Storage], axis: int) -> Storage:
         (*first.shape[:axis], size, *first.shape[axis + 1 :]), f"the tensors joined along axis {axis}"
     )
     if not sparse:
-        whole = np.concatenate(
+        dense_array = np.concatenate(
             [
                 execution.convert(s, Format.dense(len(shape))).to_dense_array().astype(dtype, copy=False)
                 for s in storages
             ],
             axis,
         )
-        return Storage.dense(whole)
+        return Storage.dense(dense_array)
     model = sparse[0]
     parts = storages
     if not alike:
@@ -74,10 +74,10 @@ def joined(storages: Sequence[Storage], axis: int) -> Storage:
         typed = [s if s.dtype == dtype else execution.in_dtype(s, dtype) for s in storages]
         parts = [s if same_fill(dtype.type(s.type.fill), fill) else change_fill(s, fill.item()) for s in typed]
     goal = format_for_axes(model.format, len(shape))
-    found = None
+    result = None
     if not goal.is_curved:  # each piece follows the curve, but the pieces together do not
-        found = _rooted(parts, goal, shape, axis) or _moved(parts, goal, shape, axis)
-    return found or _as_coordinates(parts, goal, shape, axis)
+        result = _rooted(parts, goal, shape, axis) or _moved(parts, goal, shape, axis)
+    return result or _as_coordinates(parts, goal, shape, axis)
 
 
 def _rooted(parts: Sequence[Storage], goal: Format, shape: tuple[int, ...], axis: int) -> Storage | None:
@@ -93,13 +93,13 @@ def _rooted(parts: Sequence[Storage], goal: Format, shape: tuple[int, ...], axis
     arrays: list[np.ndarray[Any, Any]] = []
     parents = [1] * len(same)
     for k, level in enumerate(goal.levels):
-        own = [s.level_arrays(k) for s in same]
+        level_arrays = [s.level_arrays(k) for s in same]
         # Only coordinates of the root change, by the sizes of the tensors before.
         edited = level.capability(ArrayEditing)
-        found = None if edited is None else edited.joined(own, parents, offsets if k == 0 else None)
-        if found is None:
+        edit = None if edited is None else edited.joined(level_arrays, parents, offsets if k == 0 else None)
+        if edit is None:
             return None
-        arrays += [found[role] for role in level.roles]
+        arrays += [edit[role] for role in level.roles]
         parents = [s.level_sizes[k] for s in same]
     vals = np.concatenate([s.vals[:n] for s, n in zip(same, parents, strict=True)])
     names = tuple([name_of(a.dtype) for a in arrays])
@@ -121,18 +121,19 @@ def _moved(parts: Sequence[Storage], goal: Format, shape: tuple[int, ...], axis:
     moved: list[Storage] = []
     offset = 0
     for part in parts:
-        own = part if part.format == goal else execution.convert(part, goal)
+        converted = part if part.format == goal else execution.convert(part, goal)
         # Only the level of the axis changes: its coordinates grow by the offset.
         edited = goal.levels[k].capability(ArrayEditing)
-        found = None if edited is None else edited.moved(own.level_arrays(k), offset, wide)
-        if found is None:
+        edit = None if edited is None else edited.moved(converted.level_arrays(k), offset, wide)
+        if edit is None:
             return None
         arrays = [
-            found[role] if level == k else array for (level, role), array in zip(goal.roles, own.arrays, strict=True)
+            edit[role] if level == k else array
+            for (level, role), array in zip(goal.roles, converted.arrays, strict=True)
         ]
         names = tuple([name_of(a.dtype) for a in arrays])
         # With fill value 0 each stored entry is added to nothing, and stays as it is.
-        moved.append(Storage(shape, tensor_type(dtype, goal, names, 0), tuple(arrays), own.vals))
+        moved.append(Storage(shape, tensor_type(dtype, goal, names, 0), tuple(arrays), converted.vals))
         offset += part.shape[axis]
     # Sums in pairs: each entry takes part in a logarithmic number of sums.
     while len(moved) > 1:

@@ -42,12 +42,12 @@ def plan_matmul(left: Storage, right: Storage, dense: bool) -> tuple[Elementwise
     return plans.get(key, make), (left, right)
 
 
-def _batched(name: str, storage: Storage, batch: tuple[int, ...], own: tuple[str, ...]) -> tuple[Storage, Access]:
+def _batched(name: str, storage: Storage, batch: tuple[int, ...], variables: tuple[str, ...]) -> tuple[Storage, Access]:
     """Return an operand, and its access in a product with batch axes.
 
     Batch axes align from the right. An axis of size 1 that stretches is dropped if possible, and else summed over.
     """
-    count = len(storage.shape) - len(own)
+    count = len(storage.shape) - len(variables)
     names = [f"b{axis + len(batch) - count}" for axis in range(count)]
     for axis in reversed(range(count)):
         if storage.shape[axis] != batch[axis + len(batch) - count]:
@@ -57,4 +57,4 @@ def _batched(name: str, storage: Storage, batch: tuple[int, ...], own: tuple[str
             else:
                 storage = smaller
                 del names[axis]
-    return storage, Access(name, (*names, *own))
+    return storage, Access(name, (*names, *variables))

@@ -46,11 +46,13 @@ def merged_axes(storage: Storage, axes: Sequence[int]) -> Storage:
     size = math.prod(storage.shape[axis] for axis in axes)
     _require(size, storage.shape)
     rest = [axis for axis in range(len(storage.shape)) if axis not in axes]
-    found = execution.convert(storage, linear((tuple(axes), *((axis,) for axis in rest))))
+    linear_storage = execution.convert(storage, linear((tuple(axes), *((axis,) for axis in rest))))
     shape = (size, *(storage.shape[axis] for axis in rest))
-    old = found.type
-    format = Format(Remapping.identity(len(shape)), found.format.levels)
-    return Storage(shape, tensor_type(old.dtype, format, old.index_dtypes, old.fill), found.arrays, found.vals)
+    old = linear_storage.type
+    format = Format(Remapping.identity(len(shape)), linear_storage.format.levels)
+    return Storage(
+        shape, tensor_type(old.dtype, format, old.index_dtypes, old.fill), linear_storage.arrays, linear_storage.vals
+    )
 
 
 def reshaped(storage: Storage, shape: tuple[int, ...], format: Format) -> Storage:
@@ -109,21 +111,21 @@ def _above(storage: Storage, shape: tuple[int, ...], format: Format) -> Storage 
         if mine != its:
             break
         n += 1
-    found = _cut(storage.format, format, n) if n else None
-    if found is None:
+    cut = _cut(storage.format, format, n) if n else None
+    if cut is None:
         return None
-    storage = execution.convert(storage, found.source)
-    old, order = storage.type, len(found.upper.levels)
+    storage = execution.convert(storage, cut.source)
+    old, order = storage.type, len(cut.upper.levels)
     positions = np.arange(storage.level_sizes[order - 1])  # values that show where each position has moved
-    type = tensor_type(name_of(positions.dtype), found.upper, old.index_dtypes[: found.split])
-    upper = Storage(storage.shape[:order], type, storage.arrays[: found.split], positions)
-    made = reshaped(upper, shape[: len(found.goal.levels)], found.goal)
+    type = tensor_type(name_of(positions.dtype), cut.upper, old.index_dtypes[: cut.split])
+    upper = Storage(storage.shape[:order], type, storage.arrays[: cut.split], positions)
+    reshaped_upper = reshaped(upper, shape[: len(cut.goal.levels)], cut.goal)
     # The inner levels can be shared only if their parents keep their order.
-    if not np.array_equal(made.vals, positions):
+    if not np.array_equal(reshaped_upper.vals, positions):
         return None
-    index_dtypes = (*made.type.index_dtypes, *old.index_dtypes[found.split :])
-    type = tensor_type(old.dtype, found.target, index_dtypes, old.fill)
-    whole = Storage(shape, type, (*made.arrays, *storage.arrays[found.split :]), storage.vals)
+    index_dtypes = (*reshaped_upper.type.index_dtypes, *old.index_dtypes[cut.split :])
+    type = tensor_type(old.dtype, cut.target, index_dtypes, old.fill)
+    whole = Storage(shape, type, (*reshaped_upper.arrays, *storage.arrays[cut.split :]), storage.vals)
     return execution.convert(whole, format)
 
 

@@ -14,47 +14,47 @@ from .elementwise import SPREADS, apply_scalar, only_element, plan_binary
 from .fill_change import relabel_fill
 
 
-def where(given: Sequence[Storage], dtype: np.dtype[Any]) -> Storage:
+def where(operands: Sequence[Storage], dtype: np.dtype[Any]) -> Storage:
     """Return the elements of ``yes`` where a condition holds, else those of ``no``.
 
     An entry is stored wherever one of the three tensors has an entry.
     """
-    whole = [s for s in given if s.shape]  # a number has no entries that other tensors lack
-    if not whole or all(s.format.is_dense for s in given):
-        values = [s.to_dense_array() if s.format.is_dense else only_element(s) for s in given]
+    tensors = [s for s in operands if s.shape]  # a number has no entries that other tensors lack
+    if not tensors or all(s.format.is_dense for s in operands):
+        values = [s.to_dense_array() if s.format.is_dense else only_element(s) for s in operands]
         return Storage.dense(np.where(*values).astype(dtype, copy=False))
     # With entries at the same coordinates, the choice is made on the arrays of values.
-    spread = _on_all(whole)
+    spread = _on_all(tensors)
     format = spread[0].plain_format if spread[0].format.is_structured else spread[0].format.canonical()
     spread = [execution.convert(s, format) for s in spread]
     if not all(_agree(spread[0], other) for other in spread[1:]):
         # A format may store other elements beside entries, such as whole rows or diagonals.
         spread = _on_all(spread)
     rest = iter(spread)
-    sides = [next(rest) if s.shape else only_element(s) for s in given]
+    sides = [next(rest) if s.shape else only_element(s) for s in operands]
     vals = np.where(*(s.vals if isinstance(s, Storage) else s for s in sides)).astype(dtype, copy=False)
     fill = np.where(*(s.type.fill if isinstance(s, Storage) else s for s in sides))[()]
     return relabel_fill(spread[0].with_values(vals, 0), fill)
 
 
-def _on_all(given: Sequence[Storage]) -> list[Storage]:
+def _on_all(operands: Sequence[Storage]) -> list[Storage]:
     """Return each tensor with entries wherever one of the tensors has any."""
     spread = []
-    for k, whole in enumerate(given):
-        for other in (*given[:k], *given[k + 1 :]):
-            whole = _spread(whole, other)
-        spread.append(whole)
+    for k, operand in enumerate(operands):
+        for other in (*operands[:k], *operands[k + 1 :]):
+            operand = _spread(operand, other)
+        spread.append(operand)
     return spread
 
 
-def _spread(whole: Storage, other: Storage) -> Storage:
+def _spread(storage: Storage, other: Storage) -> Storage:
     """Return a tensor that also has entries wherever another tensor has any."""
-    if whole.shape != other.shape:  # a tensor of one element that stretches serves as a number
-        if len(other.shape) <= len(whole.shape) and np.prod(other.shape) == 1:
-            return whole
-        if len(whole.shape) <= len(other.shape) and np.prod(whole.shape) == 1:
-            return apply_scalar(SPREADS, other, only_element(whole), True)
-    plan, storages = plan_binary(SPREADS, whole, other)
+    if storage.shape != other.shape:  # a tensor of one element that stretches serves as a number
+        if len(other.shape) <= len(storage.shape) and np.prod(other.shape) == 1:
+            return storage
+        if len(storage.shape) <= len(other.shape) and np.prod(storage.shape) == 1:
+            return apply_scalar(SPREADS, other, only_element(storage), True)
+    plan, storages = plan_binary(SPREADS, storage, other)
     return plan.run(storages)
 
 
@@ -75,7 +75,7 @@ def chosen(storage: Storage, mask: Storage, start: Any) -> Storage:
     return where((mask, storage, Storage.dense(np.asarray(start, storage.dtype))), storage.dtype)
 
 
-def merged(made: Storage, old: Storage, mask: Storage) -> Storage:
+def merged(changed: Storage, old: Storage, mask: Storage) -> Storage:
     """Return the elements of one tensor where a mask is true, and of another elsewhere."""
     require_booleans(mask)
-    return where((broadcast(mask, old.shape), made, old), np.result_type(made.dtype, old.dtype))
+    return where((broadcast(mask, old.shape), changed, old), np.result_type(changed.dtype, old.dtype))

@@ -141,22 +141,22 @@ def broadcast_shapes(*shapes: int | Sequence[int]) -> tuple[int, ...]:
     >>> broadcast_shapes((10**12, 1, 10**12), (7, 1))
     (1000000000000, 7, 1000000000000)
     """
-    given = [(one,) if isinstance(one, int) else tuple(map(int, one)) for one in shapes]
-    if not given or all(one == given[0] for one in given):
-        return given[0] if given else ()
-    axes = max(map(len, given))
-    found = [1] * axes
+    tuples = [(one,) if isinstance(one, int) else tuple(map(int, one)) for one in shapes]
+    if not tuples or all(one == tuples[0] for one in tuples):
+        return tuples[0] if tuples else ()
+    axes = max(map(len, tuples))
+    result = [1] * axes
     first: list[int] = [0] * axes  # the shape that decided each axis, for the message
-    for k, one in enumerate(given):
+    for k, one in enumerate(tuples):
         # Shapes align at their last axes.
         for axis, length in enumerate(one, axes - len(one)):
-            if length in (1, found[axis]):
+            if length in (1, result[axis]):
                 continue
-            if found[axis] != 1:
+            if result[axis] != 1:
                 n = first[axis]
                 raise ValueError(
                     "shape mismatch: objects cannot be broadcast to a single shape.  Mismatch is between "
-                    f"arg {n} with shape {given[n]} and arg {k} with shape {one}."
+                    f"arg {n} with shape {tuples[n]} and arg {k} with shape {one}."
                 )
-            found[axis], first[axis] = length, k
-    return tuple(found)
+            result[axis], first[axis] = length, k
+    return tuple(result)
