@@ -83,7 +83,7 @@ PAGES: tuple[Page, ...] = (
             Group("The class", "SparseTensor"),
             Group(
                 "Attributes",
-                tensor("shape ndim size dtype fill_value nnz density itemsize nbytes device T mT real imag"),
+                tensor("shape ndim size dtype fill_value nnz density itemsize nbytes base device T mT real imag"),
             ),
             Group(
                 "Format and structure",

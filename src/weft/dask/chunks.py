@@ -183,10 +183,7 @@ def entries(X: Any, /) -> np.ndarray[Any, Any]:
 
 
 def rechunk(X: Any, /, chunks: Any = None, *, entries: int | None = None, axis: int = 0) -> Any:
-    """Return a dask array in other chunks, which works on every scheduler.
-
-    ``X.rechunk(...)`` fails on a cluster, where dask moves the memory of ndarrays between workers; this function cuts
-    and joins chunks in tasks.
+    """Return a dask array in other chunks, which are cut and joined in tasks on every scheduler.
 
     Parameters
     ----------

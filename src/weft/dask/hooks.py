@@ -1,12 +1,16 @@
-"""Functions that dask looks up by the type of a chunk, registered once in a process, when weft and dask meet there."""
+"""Functions by which dask knows tensors in a process, from when the two meet: those looked up by type, and rechunk."""
 
 from __future__ import annotations
 
+import sys
+from functools import wraps
 from typing import Any
 
+import dask
 import dask.array as da
 import numpy as np
 from dask.array import chunk_types, dispatch
+from dask.array.utils import meta_from_array
 
 from ..numpy_api.sorting import percentile
 from ..operations.fill_change import as_array
@@ -24,12 +28,29 @@ def _to_numpy(chunk: SparseTensor, **_: Any) -> Any:
     return as_array(chunk)
 
 
+def _rechunk_by_tasks() -> None:
+    """Let dask rechunk tensors by tasks unless a method is asked for: the other one moves memory of ndarrays alone."""
+    module: Any = sys.modules["dask.array.rechunk"]
+    theirs = module.rechunk
+
+    @wraps(theirs)
+    def rechunk(x: Any, *args: Any, **kwargs: Any) -> Any:
+        is_free = dask.config.get("array.rechunk.method", None) is None
+        if not (is_free and isinstance(meta_from_array(x), SparseTensor)):
+            return theirs(x, *args, **kwargs)
+        with dask.config.set({"array.rechunk.method": "tasks"}):
+            return theirs(x, *args, **kwargs)
+
+    module.rechunk = da.rechunk = rechunk
+
+
 def _registered() -> bool:
     if chunk_types.is_valid_chunk_type(SparseTensor):
         return False
     da.register_chunk_type(SparseTensor)
     dispatch.percentile_lookup.register(SparseTensor, _percentile)
     dispatch.to_numpy_dispatch.register(SparseTensor, _to_numpy)
+    _rechunk_by_tasks()
     return True
 
 

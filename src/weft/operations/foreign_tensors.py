@@ -51,6 +51,13 @@ def register_contact(package: str, contact: Callable[[], bool]) -> None:
     _CONTACTS[package] = contact
 
 
+def meet() -> None:
+    """Make tensors known to the packages that are loaded."""
+    for package, contact in _CONTACTS.items():
+        if package in sys.modules:
+            contact()
+
+
 def met(*classes: type) -> bool:
     """Return whether tensors have just become known to the package of a class, so that its operators take them now."""
     packages = {cls.__module__.partition(".")[0] for cls in classes}
@@ -140,9 +147,7 @@ def arrived(kind: Any, storage: Storage, name: str | None = None) -> Any:
 
 
 def _opened(kind: Any, storage: Storage, name: str | None) -> Any:
-    for package, contact in _CONTACTS.items():  # a worker's first tensor
-        if package in sys.modules:
-            contact()
+    meet()  # a worker's first tensor
     return kind(storage).called(name)
 
 

@@ -172,6 +172,7 @@ class Dispatch(Operators):
         """Return what dask names results by: equal for equal types, shapes and arrays."""
         from dask.base import normalize_token
 
+        foreign_tensors.meet()
         storage = self._storage
         return normalize_token(("weft", repr(storage.type), storage.shape, *storage.arrays, storage.vals))
 

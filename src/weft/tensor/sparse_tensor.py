@@ -153,6 +153,17 @@ class SparseTensor(Dispatch, LazyMethods):
         return self._storage.dtype.itemsize
 
     @property
+    def base(self) -> None:
+        """Always None: no tensor is a view of another that it would keep in memory.
+
+        Examples
+        --------
+        >>> import weft
+        >>> weft.eye(3, format="csr")[:2].base
+        """
+        return
+
+    @property
     def format(self) -> str:
         """Name of the format, a string as in scipy.sparse.
 
