@@ -18,12 +18,12 @@ from typing import Literal as OneOf
 from .analysis import merge_lattice
 from .analysis.derived_variables import level_variables, spelling
 from .analysis.implicit_values import RuntimeValue
+from .analysis.insertion_plan import InsertionPass
+from .analysis.level_queries import queries_over_axes
 from .analysis.runtime_fills import fill_operands
 from .analysis.summation_order import order_of_sums
-from .assembly.insertion_plan import InsertionPass, insertion_passes, shareable
 from .assembly.insertion_writer import InsertionWriter, insertion_lowerer
 from .assembly.placement import place_result
-from .assembly.query_lowering import queries_over_axes
 from .code_options import CodeOptions
 from .codegen import CText, NameMaker, print_module
 from .codegen.prelude import LONG
@@ -192,7 +192,7 @@ class Lowered:
     def lowerer(self, kind: FunctionKind, writer: WriterOf = ResultWriter, most: float = inf) -> Lowerer:
         """Return the lowerer of one function, whose result ``writer`` writes if it is appended to or located in."""
         s = self.schedule
-        if s.entry_order is not None:  # the last pass, which computes the values
+        if s.insertion is not None:  # the last pass, which computes the values
             *_, last = self.insertion_lowerers()
             last.most = most
             return last
@@ -213,17 +213,16 @@ class Lowered:
     @cached
     def insertion_passes(self) -> tuple[InsertionPass, ...]:
         """Return the passes that assemble the result by insertion; none if it is not inserted."""
-        s = self.schedule
-        return () if s.entry_order is None else insertion_passes(s.result.format, s.entry_order)
+        return () if self.schedule.insertion is None else self.schedule.insertion.passes
 
     def insertion_lowerers(self, *, threads: bool = False) -> list[Lowerer]:
         """Return a lowerer for each pass that assembles the result by insertion."""
         s = self.schedule
-        assert s.entry_order is not None
+        assert s.insertion is not None
         return [
             insertion_lowerer(
                 s.program, s.target, self.used_types, self.names, replace(each, threads=threads), self.options,
-                self.skip_fill, s.entry_order,
+                self.skip_fill, s.insertion,
             )
             for each in self.insertion_passes
         ]  # fmt: skip
@@ -232,7 +231,7 @@ class Lowered:
     def inserts_in_parallel(self) -> bool:
         """Return whether threads can share the passes of an insertion."""
         s = self.schedule
-        if s.entry_order is None or self.skip_fill or not shareable(s.result.format, s.entry_order):
+        if s.insertion is None or self.skip_fill or not s.insertion.shareable:
             return False
         return self.variant.conversion or _inserter(self.insertion_lowerers(threads=True)[-1]).can_share()
 
@@ -257,7 +256,7 @@ class Lowered:
     @cached
     def queries(self) -> str:
         """Return the attribute queries of each level, then the statements by which its pass answers them."""
-        return "\n".join(self._queries()) if self.schedule.entry_order is not None else ""
+        return "\n".join(self._queries()) if self.schedule.insertion is not None else ""
 
     def _queries(self) -> Iterator[str]:
         format = self.schedule.result.format
@@ -270,7 +269,7 @@ class Lowered:
 
     def all_functions(self, trace: Trace | None = None) -> tuple[Function, ...]:
         """Return the functions that compute the whole result: one, or one for each pass of an insertion."""
-        if self.schedule.entry_order is not None:
+        if self.schedule.insertion is not None:
             return self.insertion_functions(trace=trace)
         return (self.function(FunctionKind.EVALUATE, trace=trace)[0],)
 
@@ -296,7 +295,7 @@ class Lowered:
     @cached
     def source(self) -> CText:
         """Return C text that stands alone, with a function for each kind."""
-        inserted = self.schedule.entry_order is not None
+        inserted = self.schedule.insertion is not None
         functions = self.insertion_functions() if inserted else [self._of(kind)[0] for kind in self.kinds]
         return generate(functions, self.options)
 
@@ -311,7 +310,7 @@ class Lowered:
     @property
     def appends(self) -> bool:
         """True if entries are appended to a sparse result or located in it; not inserted, nor put at known places."""
-        return self.structure is None and self.schedule.entry_order is None
+        return self.structure is None and self.schedule.insertion is None
 
     @cached
     def appends_in_parallel(self) -> bool:
@@ -353,7 +352,7 @@ class Lowered:
         """Return the text of every stage, by name."""
         function, lowerer = self.evaluation
         s = self.schedule
-        functions = (function,) if s.entry_order is None else self.insertion_functions()
+        functions = (function,) if s.insertion is None else self.insertion_functions()
         lattices = dict.fromkeys(f"{v}: {merge_lattice.to_text(points)}" for v, points in lowerer.lattices)
         return {
             "index notation": to_text(self.assignment),
@@ -413,7 +412,7 @@ def plan_on_structure(
         return None
     program, stored = planned.program, [a for a in assignments(planned.program.stmt) if a.target.tensor == name]
     plain = not program.splits and all(w.kind == "scalar" for w in program.workspaces)
-    made_apart = planned.final_format is not None or planned.entry_order is not None
+    made_apart = planned.final_format is not None or planned.insertion is not None
     if not plain or planned.conversions or made_apart or len(stored) != 1:
         return None
     # Each position is written once, so that threads share the outermost loop, whatever it is over.

@@ -19,12 +19,10 @@ from collections.abc import Mapping, Sequence
 from functools import partial
 
 from ..abi import CHUNKS_PER_THREAD
-from ..analysis.contributions import (
-    EntryOrder,
-    contribution_path,
-    copied_access,
-)
+from ..analysis.contributions import contribution_path, copied_access
 from ..analysis.derived_variables import leaves_tensor
+from ..analysis.insertion_plan import InsertionPass, InsertionPlan, reused_arrays
+from ..analysis.level_queries import LevelQuery, level_queries, source_facts
 from ..analysis.merge_lattice import LevelIterator
 from ..code_options import CodeOptions
 from ..concrete_notation.nodes import Assign, Forall, Program, Stmt, accesses, assignments
@@ -47,18 +45,6 @@ from ..remapping.nodes import Binary, Constant, Counter, Extent, IndexExpr, axes
 from . import query_lowering
 from .edge_insertion import EdgeSource, EdgeWriter, adjoining
 from .entry_writer import EntryWriter
-from .insertion_plan import (
-    InsertionPass,
-    consecutive_shared,
-    counters,
-    position_preserving_level,
-    private_roles,
-    reused_arrays,
-    scalar_counters,
-    scratch_roles,
-    sequential_level,
-    unordered_shared,
-)
 from .insertion_prefetch import prefetch_insertion
 
 _UNKNOWN = ir.Var("unknown")
@@ -73,13 +59,13 @@ def insertion_lowerer(
     phase: InsertionPass,
     options: CodeOptions,
     skip_fill: bool,
-    entry_order: EntryOrder,
+    plan: InsertionPlan,
 ) -> Lowerer:
     """Return the lowerer of a pass that assembles a result by insertion."""
-    shares, _ = _reused(program, target, types, entry_order, options)
+    shares, _ = _reused(program, target, types, plan, options)
     writes_values = (phase.level is None and not shares) or skip_fill
     kind = FunctionKind.COMPUTE if writes_values else FunctionKind.ASSEMBLE
-    writer = partial(InsertionWriter, phase=phase, entry_order=entry_order)
+    writer = partial(InsertionWriter, phase=phase, plan=plan)
     return Lowerer(program, target, types, names, kind, options, skip_fill, writer=writer)
 
 
@@ -87,12 +73,12 @@ def _reused(
     program: Program,
     target: Access,
     types: Mapping[str, TensorType],
-    entry_order: EntryOrder,
+    plan: InsertionPlan,
     options: CodeOptions,
 ) -> tuple[bool, dict[int, int]]:
     """Return if a copy keeps the array of values, and the levels whose arrays of coordinates it keeps."""
     copied = copied_access(program, target)
-    return reused_arrays(types[copied.tensor], types[target.tensor], entry_order, options) if copied else (False, {})
+    return reused_arrays(types[copied.tensor], types[target.tensor], plan, options) if copied else (False, {})
 
 
 def _reads_memory_at(position: ir.Expr, stmts: Sequence[ir.Stmt]) -> bool:
@@ -105,30 +91,27 @@ def _reads_memory_at(position: ir.Expr, stmts: Sequence[ir.Stmt]) -> bool:
 class InsertionWriter(EntryWriter):
     """Writer of a pass that assembles a result by insertion."""
 
-    def __init__(self, owner: Lowerer, access: Access, phase: InsertionPass, entry_order: EntryOrder):
+    def __init__(self, owner: Lowerer, access: Access, phase: InsertionPass, plan: InsertionPlan):
         super().__init__(owner, access)
         program, target, types = owner.program, access, owner.types
         copied = copied_access(program, target)
         self.copies = copied is not None
-        self.shares_values, self.kept = _reused(program, target, types, entry_order, owner.options)
+        self.shares_values, self.kept = _reused(program, target, types, plan, owner.options)
         # Values that are neither added, nor have places of their own, need the sum of duplicates.
         added = contribution_path(program.stmt, target)[1]
         unique = copied is None or types[copied.tensor].format.is_unique
         alone = unique or not types[target.tensor].format.is_unique
         self.apart = self.copies and (alone or (isinstance(added, Assign) and added.op is not None))
-        self.phase = phase
-        self.shared = unordered_shared(types[target.tensor].format, entry_order)
-        self.grouped = consecutive_shared(types[target.tensor].format, entry_order)
+        self.phase, self.plan = phase, plan
         tensor = self.vars
         # Arrays that only assembly needs are further parameters. With threads, so is the memory for their own answers.
-        extra = scratch_roles(tensor.type.format, entry_order)
         arrays = {
             (k, role): ir.Var(
                 f"{tensor.name}{k + 1}_{role}", f"{scratch_dtype(tensor.type, tensor.type.format.levels[k], role)}*"
             )
-            for k, role in extra
+            for k, role in plan.scratch
         }
-        self.private = private_roles(tensor.type.format, entry_order) if phase.threads else ()
+        self.private = plan.private if phase.threads else ()
         for k, role in self.private:
             ty = arrays[k, role].ty if (k, role) in arrays else tensor.levels[k].arrays[role].ty
             arrays[k, "private"] = ir.Var(f"{tensor.name}{k + 1}_private", ty)
@@ -137,45 +120,44 @@ class InsertionWriter(EntryWriter):
             for k, m in enumerate(tensor.levels)
         )
         self.take(replace(tensor, levels=levels), tuple(arrays.values()))
-        self.entry_order, self.running = entry_order, sequential_level(self.format, entry_order)
         self.next = ir.Var(f"p{tensor.name}_next")
         self.threads = phase.threads
         self.edge_writer: EdgeWriter | None = None
         self.shared_loop: tuple[EdgeSource, tuple[ir.Var, ir.Var]] | None = None
         # Edges of a level whose entries keep their positions are inserted in the last pass.
-        stays = position_preserving_level(self.format, entry_order)
-        if phase.level is None and stays is not None:
-            self.edge_writer = EdgeWriter(self.format.levels[: stays + 1], self.vars.levels[: stays + 1])
+        if phase.level is None and plan.preserving is not None:
+            last = plan.preserving + 1
+            self.edge_writer = EdgeWriter(self.format.levels[:last], self.vars.levels[:last])
         self.own = tuple(self._own(k) for k in range(len(levels)))
         # The loop before which the scalar counter of a level is set to 0; None for the assignment inside all loops.
         loops, _ = contribution_path(program.stmt, target)
         inside = (*(loop.var for loop in loops), None)
-        self.counted = {k: inside[n] for k, n in scalar_counters(self.format, entry_order).items()}
+        self.counted = {k: inside[n] for k, n in plan.counters.items() if n is not None}
         self.segments: Forall | None = None
         self.asked = () if phase.level is None or phase.collects else self._asked(phase.level, loops)
 
-    def _asked(self, k: int, loops: Sequence[Forall]) -> tuple[query_lowering.LevelQuery, ...]:
+    def _asked(self, k: int, loops: Sequence[Forall]) -> tuple[LevelQuery, ...]:
         """Return the queries of a level, answered from widths of segments if all of them can be."""
         known = self.copies and not self.owner.skip_fill
-        source = query_lowering.source_facts(self.owner.types[self.source.tensor].format) if known else SourceFacts()
+        source = source_facts(self.owner.types[self.source.tensor].format) if known else SourceFacts()
         last = loops[-1] if loops else None
         inner = None if source.innermost is None else self.source.indices[source.innermost]
         if inner is not None:  # queries are over the axes of the result, which may be a transpose
             source = replace(source, innermost=self.access.indices.index(inner))
         # Segments without entries are also visited, so their coordinates must have positions. At shared positions the
         # query counts positions, of which a segment may have fewer than entries.
-        if last is not None and last.var == inner and self._have_positions(k) and k not in self.grouped:
-            found = query_lowering.level_queries(self.format, k, source)
+        if last is not None and last.var == inner and self._have_positions(k) and k not in self.plan.consecutive:
+            found = level_queries(self.format, k, source)
             if found and all(isinstance(a.statement.value, Width) for a in found):
                 self.segments = last
                 return found
-        return query_lowering.level_queries(self.format, k, SourceFacts(), histograms=k not in self.counted)
+        return level_queries(self.format, k, SourceFacts(), histograms=k not in self.counted)
 
     def _own(self, k: int) -> LevelVars:
         """Return the variables of a level as this pass writes them: with the thread's own answers if it has some."""
         m = self.vars.levels[k]
-        for role, how in query_lowering.answers(self.format, k).items() if self.threads else ():
-            inserts = self.phase.level is None and how == "sum" and k != self.running
+        for role, how in self.plan.answers[k].items() if self.threads else ():
+            inserts = self.phase.level is None and how == "sum" and k != self.plan.sequential
             if how != "same" and (self.phase.level == k or inserts):
                 own = ir.Var(f"{self.vars.name}{k + 1}_own", m.arrays["private"].ty)
                 return replace(m, arrays={**m.arrays, role: own})
@@ -203,9 +185,9 @@ class InsertionWriter(EntryWriter):
                     owns.append(ir.For(q, lit(0), size, ir.Store(array, q, lit(0, array.ty[:-1]))))
         return block(*owns)
 
-    def _among_threads(self, a: query_lowering.LevelQuery, answer: ir.Stmt) -> ir.Stmt:
+    def _among_threads(self, a: LevelQuery, answer: ir.Stmt) -> ir.Stmt:
         """Return an update of an answer that is safe if several threads store the same value."""
-        same = query_lowering.answers(self.format, self.phase.level or 0)[a.label] == "same"
+        same = self.plan.answers[self.phase.level or 0][a.label] == "same"
         return among_threads(answer) if self.threads and same else answer
 
     @property
@@ -227,7 +209,7 @@ class InsertionWriter(EntryWriter):
 
     def _combine(self, k: int) -> ir.Stmt:
         """Return code that combines the answers of all threads."""
-        ((role, how),) = query_lowering.answers(self.format, k).items()
+        ((role, how),) = self.plan.answers[k].items()
         m = self.vars.levels[k]
         found = ThreadPartials(
             m.arrays[role], m.arrays["private"], ir.Load(COUNTS, lit(k)), len(self.format.levels) + 1
@@ -300,8 +282,8 @@ class InsertionWriter(EntryWriter):
     def prologue(self) -> ir.Stmt:
         k = self.phase.level
         # No entry has come before the first: its position, parent and coordinates are -1.
-        met = [v for n in self.grouped if k is None or n <= k for v in self._last(n)]
-        running = k is None and self.running is not None and not self.entry_order.follows
+        met = [v for n in self.plan.consecutive if k is None or n <= k for v in self._last(n)]
+        running = k is None and self.plan.sequential is not None and not self.plan.entry_order.follows
         return block(
             *(ir.Declare(v, lit(-1)) for v in met),
             self._blank() if k is None else block(),
@@ -317,7 +299,7 @@ class InsertionWriter(EntryWriter):
             for n, (level, m) in enumerate(zip(self.format.levels[:k], self.vars.levels[:k], strict=True))
             if self.needs_loops
             and level.placing == "yield"
-            and n not in {*self.shared, self.running}
+            and n not in {*self.plan.unordered, self.plan.sequential}
             and self.own[n] is m
         ]
         if self.edge_writer:
@@ -391,10 +373,10 @@ class InsertionWriter(EntryWriter):
 
     def _is_told_outside(self, k: int, stmt: Forall, env: Environment) -> bool:
         """Return whether a pass over level ``k`` learns the same from each coordinate that a loop visits."""
-        if self.owner.skip_fill or self.threads or k in self.grouped or counters(self.format):
+        if self.owner.skip_fill or self.threads or k in self.plan.consecutive or self.plan.counters:
             return False
         # Other than numbers of values, answers do not depend on how often coordinates come.
-        how = query_lowering.answers(self.format, k)
+        how = self.plan.answers[k]
         if any(a.is_histogram or (how[a.label] == "sum" and not a.is_distinct) for a in self.asked):
             return False
         placed = all(v in env.coords for v in self.path[: k + 1])
@@ -465,9 +447,9 @@ class InsertionWriter(EntryWriter):
         # An operand may store diagonals outside the tensor, over which the loops inside have no iterations.
         if len(axes_of(self.format.remapping.coordinates[k])) != 1:
             return False
-        if k in self.shared:
+        if k in self.plan.unordered:
             return True
-        alone = k not in self.grouped and k != self.running and k not in self.counted
+        alone = k not in self.plan.consecutive and k != self.plan.sequential and k not in self.counted
         counts = isinstance(self.format.remapping.coordinates[k], Counter)
         given = alone and not counts and level.placing == "get"
         return given and (k in self.kept or level.insert_coord(m, lit(0), lit(0)) == block())
@@ -486,14 +468,14 @@ class InsertionWriter(EntryWriter):
         for k in range(first, last):
             level, m = self.format.levels[k].require(Insertion), self.own[k]
             p = self.owner.name(f"p{self.vars.name}{k + 1}")
-            if k in self.shared:
+            if k in self.plan.unordered:
                 stmts.append(level.require(SharedPositions).shared_pos(m, parent, coords, p))
-            elif k in self.grouped:
+            elif k in self.plan.consecutive:
                 stmts += self._grouped(k, parent, coords, p)
-            elif k == self.running and self.entry_order.follows:
+            elif k == self.plan.sequential and self.plan.entry_order.follows:
                 stmts.append(ir.Declare(p, self.owner.position(self.source, env)))
                 stmts.append(self.edge_writer.entry(parent, p) if self.edge_writer else block())
-            elif k == self.running:
+            elif k == self.plan.sequential:
                 stmts += [ir.Declare(p, self.next), increment(self.next)]
             elif level.placing == "yield":
                 stmts += [self._fetched(k, env), level.yield_pos(m, parent, p)]
@@ -501,7 +483,7 @@ class InsertionWriter(EntryWriter):
                 stmts.append(ir.Declare(p, level.get_pos(m, parent, coords)))
             # Coordinates are stored in the last pass, or at once if later entries look for them.
             inserts = self.phase.level is None or level.placing == "find"
-            if inserts and k not in self.shared and k not in self.kept:
+            if inserts and k not in self.plan.unordered and k not in self.kept:
                 stmts.append(level.insert_coord(m, p, coords[k]))
             parent = p
         return stmts, parent
@@ -516,9 +498,7 @@ class InsertionWriter(EntryWriter):
         here = self.owner.position(self.source, env)
         return prefetch_insertion(self.source, source, here, env.coords, result, k, values, self.owner.name("next"))
 
-    def _answer(
-        self, k: int, a: query_lowering.LevelQuery, parent: ir.Expr, coords: tuple[ir.Expr, ...], env: Environment
-    ) -> ir.Stmt:
+    def _answer(self, k: int, a: LevelQuery, parent: ir.Expr, coords: tuple[ir.Expr, ...], env: Environment) -> ir.Stmt:
         """Return the update of an answer for one entry; distinct coordinates count only at their first entry."""
         if a.is_histogram:
             return block()  # the counter of the coordinate is the histogram
@@ -527,17 +507,17 @@ class InsertionWriter(EntryWriter):
             return self._expression(e, coords, env)
 
         made = self._among_threads(a, query_lowering.answer(a.statement, self._element(k, a, parent, coords), index))
-        if k in self.grouped:  # shared positions are counted, not entries
+        if k in self.plan.consecutive:  # shared positions are counted, not entries
             return self._if_new(k, parent, coords, (made,))
         if not a.is_distinct:
             return made
-        if k in self.shared:
+        if k in self.plan.unordered:
             return self._if_first(k, add(parent, lit(1)), coords, made)
         assert a.statement.where is not None
         place = query_lowering.place_of(a.statement.where.target.indices, self.vars.dimensions, index)
         return query_lowering.mark(self.own[k].arrays[f"{a.label}_mark"], place, lit(1), made)
 
-    def _element(self, k: int, a: query_lowering.LevelQuery, parent: ir.Expr, coords: tuple[ir.Expr, ...]) -> ir.Load:
+    def _element(self, k: int, a: LevelQuery, parent: ir.Expr, coords: tuple[ir.Expr, ...]) -> ir.Load:
         """Return the element of the array of answers for one entry."""
         m, place = self.own[k], {"root": lit(0), "parent": parent, "own": coords[k]}[a.place]
         if a.place == "own":
@@ -568,14 +548,14 @@ class InsertionWriter(EntryWriter):
 
     def _last(self, k: int) -> tuple[ir.Var, ...]:
         """Return variables for the position, parent and coordinates in level ``k`` of the entry before."""
-        what = ("position", "parent", *(f"coord{n + 1}" for n in self.grouped[k]))
+        what = ("position", "parent", *(f"coord{n + 1}" for n in self.plan.consecutive[k]))
         return tuple(ir.Var(f"last{k + 1}_{name}") for name in what)
 
     def _if_new(self, k: int, parent: ir.Expr, coords: tuple[ir.Expr, ...], then: Sequence[ir.Stmt]) -> ir.Stmt:
         """Return code that runs ``then`` for the first of consecutive entries that share a position of level ``k``."""
         # A change of the parent or of a coordinate begins a new position.
         last = self._last(k)[1:]
-        now = (parent, *(coords[n] for n in self.grouped[k]))
+        now = (parent, *(coords[n] for n in self.plan.consecutive[k]))
         differs = ne(last[0], now[0])
         for before, here in zip(last[1:], now[1:], strict=True):
             differs = lor(differs, ne(before, here))

@@ -7,26 +7,26 @@ values of one position are added. Then one kernel assembles the result, and ther
 
 from __future__ import annotations
 
-from ..analysis.contributions import EntryOrder, contribution_order, levels_to_gather, takes_values
+from ..analysis.contributions import contribution_order, levels_to_gather, takes_values
+from ..analysis.insertion_plan import InsertionPlan, plan_insertion
 from ..concrete_notation.nodes import Assign, Fill, Program, Stmt, accesses, assignments, rewrite, statements
 from ..formats import TensorType
 from ..index_notation.nodes import Access
 from ..lowering.workspaces import LISTED
 from ..records import replace
 from ..scheduling.schedule import Schedule
-from .insertion_plan import can_insert
 
 
 def place_result(schedule: Schedule, result: TensorType) -> Schedule:
     """Return a schedule whose values are inserted into the result, if they would have to be converted otherwise."""
     if schedule.final_format is None or not _is_placeable(schedule, result):
         return schedule
-    found = _placed(schedule, result)
-    if found is None:
+    placed = _placed(schedule, result)
+    if placed is None:
         return schedule
-    program, order = found
+    program, plan = placed
     types = {**schedule.types, schedule.target.tensor: result}
-    return replace(schedule, program=program, types=types, final_format=None, entry_order=order)
+    return replace(schedule, program=program, types=types, final_format=None, insertion=plan)
 
 
 def _is_placeable(schedule: Schedule, result: TensorType) -> bool:
@@ -39,20 +39,22 @@ def _is_placeable(schedule: Schedule, result: TensorType) -> bool:
     return plain and not filled and takes_values(result.format)
 
 
-def _placed(schedule: Schedule, result: TensorType) -> tuple[Program, EntryOrder] | None:
-    """Return the program with the order in which it contributes values, or None if they cannot be inserted."""
+def _placed(schedule: Schedule, result: TensorType) -> tuple[Program, InsertionPlan] | None:
+    """Return the program with the plan for inserting its values, or None if they cannot be inserted."""
     program, target, format = schedule.program, schedule.target, result.format
     order = contribution_order(program, target, schedule.types)
     adds = schedule.candidate.strategy.adds_up
     read = {a.tensor for s in assignments(program.stmt) for a in accesses(s.value)} & schedule.types.keys()
     unique = all(schedule.types[name].format.is_unique for name in read)
-    if order.distinct and (unique or not adds) and can_insert(format, order) is None:
-        return program, order
+    plan = plan_insertion(format, order)
+    if order.distinct and (unique or not adds) and not isinstance(plan, str):
+        return program, plan
     if not adds or levels_to_gather(format, bool(schedule.problem.bound)) is None:
         return None
     program = replace(program, stmt=adding(program.stmt, target))
     order = replace(contribution_order(program, target, schedule.types), distinct=False)
-    return (program, order) if can_insert(format, order) is None else None
+    plan = plan_insertion(format, order)
+    return None if isinstance(plan, str) else (program, plan)
 
 
 def adding(stmt: Stmt, target: Access) -> Stmt:

@@ -6,18 +6,7 @@ import numpy as np
 
 from ..analysis.contributions import copied_access, entry_order_of, has_one_position_each, keeps_duplicates
 from ..analysis.implicit_values import same_value
-from ..assembly.insertion_plan import (
-    can_insert,
-    counters,
-    distinct_counts,
-    position_preserving_level,
-    private_roles,
-    reused_arrays,
-    scalar_counters,
-    scratch_roles,
-    sequential_level,
-    unordered_shared,
-)  # fmt: skip
+from ..analysis.insertion_plan import plan_insertion, reused_arrays
 from ..assembly.placement import adding
 from ..compiler import Lowered, generate, schedule_entry_loops, tile_entry_loops, types_text
 from ..concrete_notation import to_text as statement_text
@@ -38,20 +27,20 @@ def entry_loops(request: EntryRequest, trace: Trace | None = None) -> Lowered | 
     twice = not source.format.is_unique and not keeps_duplicates(target.format)
     if twice and (reason := _why_not_added(source, target, skip_fill)) is not None:
         return reason
-    comes = entry_order_of(source.format, [loop.var for loop in foralls_of(lowered.schedule.program.stmt)])
-    comes = replace(comes, distinct=not twice)
-    if request.curved:
-        comes = replace(comes, curved=True)
+    order = entry_order_of(source.format, [loop.var for loop in foralls_of(lowered.schedule.program.stmt)])
     # Entries that are left out shift the positions of those behind them.
-    comes = replace(comes, follows=comes.follows and not skip_fill)
-    if (reason := can_insert(target.format, comes)) is not None:
-        return reason
+    follows = order.follows and not skip_fill
+    order = replace(order, distinct=not twice, curved=request.curved or order.curved, follows=follows)
+    plan = plan_insertion(target.format, order)
+    if isinstance(plan, str):
+        return plan
     # Tiles write to few rows at a time, but their loops no longer visit all entries of a coordinate together.
-    if not unordered_shared(target.format, comes):
+    if not plan.unordered:
         tiled = tile_entry_loops(lowered, target.format, trace)
-        comes = comes if tiled is lowered else replace(comes, consecutive=())
-        lowered = tiled
-    schedule = replace(lowered.schedule, types={**lowered.schedule.types, "B": target}, entry_order=comes)
+        if tiled is not lowered:
+            lowered, plan = tiled, plan_insertion(target.format, replace(order, consecutive=()))
+            assert not isinstance(plan, str)
+    schedule = replace(lowered.schedule, types={**lowered.schedule.types, "B": target}, insertion=plan)
     if twice:
         program = schedule.program
         schedule = replace(schedule, program=replace(program, stmt=adding(program.stmt, schedule.target)))
@@ -72,38 +61,32 @@ def _why_not_added(source: TensorType, target: TensorType, skip_fill: bool) -> s
 def insertion_facts(lowered: Lowered) -> InsertionFacts | None:
     """Return how a result is assembled by insertion; None if it is not."""
     s = lowered.schedule
-    order, target = s.entry_order, s.result
-    if order is None:
+    plan, target = s.insertion, s.result
+    if plan is None:
         return None
     copied = copied_access(s.program, s.target)
-    source = s.types[copied.tensor] if copied is not None and order.distinct else None
-    shares, kept = (False, {}) if source is None else reused_arrays(source, target, order, lowered.options)
-    own, together = dict(private_roles(target.format, order)), unordered_shared(target.format, order)
-    phases = lowered.insertion_passes
+    source = s.types[copied.tensor] if copied is not None and plan.entry_order.distinct else None
+    shares, kept_levels = (False, {}) if source is None else reused_arrays(source, target, plan, lowered.options)
+    private = dict(plan.private)
     levels = tuple(
         InsertionLevel(
-            tuple(phase.name for phase in phases if phase.level == k),
-            k in together,
-            tuple(
-                (f"{a.label}_mark", a.statement.where.target.indices)
-                for a in distinct_counts(target.format, k, order)
-                if a.statement.where is not None
-            ),
-            own.get(k),
-            kept.get(k),
+            tuple(phase.name for phase in plan.passes if phase.level == k),
+            k in plan.unordered,
+            tuple((f"{a.label}_mark", a.statement.where.target.indices) for a in plan.marks[k] if a.statement.where),
+            private.get(k),
+            kept_levels.get(k),
         )
         for k in range(len(target.format.levels))
     )
     return InsertionFacts(
         source,
-        tuple(phase.name for phase in phases),
+        tuple(phase.name for phase in plan.passes),
         levels,
-        position_preserving_level(target.format, order),
+        plan.preserving,
         shares,
-        sequential_level(target.format, order) is not None,
-        # Counters that are scalars in the loops need no array.
-        tuple({*counters(target.format)} - {*scalar_counters(target.format, order)}),
-        tuple(scratch_roles(target.format, order)),
+        plan.sequential is not None,
+        tuple(k for k, loops in plan.counters.items() if loops is None),
+        plan.scratch,
     )
 
 

@@ -83,7 +83,7 @@ def run_facts(loops: Lowered) -> RunFacts:
     """Return what is known of loops once their functions are lowered."""
     s = loops.schedule
     sums = loops.sums if s.serial or loops.variant.parallel_loops else None
-    if s.entry_order is not None:
+    if s.insertion is not None:
         if loops.variant.conversion:
             return RunFacts(_described(loops), loops.inserts_in_parallel)
         return RunFacts(

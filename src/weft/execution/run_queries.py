@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from ..assembly.query_lowering import source_facts
+from ..analysis.level_queries import source_facts
 from ..assembly.user_query_writer import UserQueryWriter
 from ..compiler import Lowered, generate, lower, schedule_entry_loops
 from ..config import config

@@ -135,7 +135,7 @@ def _parallel(lowered: Lowered) -> str:
     """Return the line that says what threads share."""
     program = lowered.schedule.program
     shared = _shared(program.stmt)
-    if lowered.schedule.entry_order is not None and not lowered.inserts_in_parallel:
+    if lowered.schedule.insertion is not None and not lowered.inserts_in_parallel:
         return "parallel: nothing, since values find their places one after the other"
     if shared is not None:
         # Tiles are ranges of one variable, though the loop inside may run over another.

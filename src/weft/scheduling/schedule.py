@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from ..analysis.contributions import EntryOrder
 from ..analysis.derived_variables import level_variables, radix_components
+from ..analysis.insertion_plan import InsertionPlan
 from ..analysis.terms import dtype_of, merge_reductions, reductions_of, with_independent_sums
 from ..concrete_notation.nodes import Fill, Forall, Program, Split, Stmt, Where, result_of
 from ..concrete_notation.nodes import Sequence as Seq
@@ -41,8 +41,7 @@ class Schedule:
     conversions: tuple[OperandConversion, ...] = ()  # Conversions that come first
     # Format to which the result is converted afterwards, if the program does not compute it directly.
     final_format: Format | None = None
-    # The order in which values come to a result that is assembled by insertion; None for other results.
-    entry_order: EntryOrder | None = None
+    insertion: InsertionPlan | None = None  # how the result is assembled by insertion, if it is
     decisions: tuple[str, ...] = ()  # Decisions and their reasons
 
     @property
@@ -102,7 +101,7 @@ class Schedule:
     def _result_notes(self) -> Iterator[str]:
         """Yield the decision on how the result gets its format, if the loops do not append to it."""
         made = self.result.format
-        if self.entry_order is not None:
+        if self.insertion is not None:
             yield f"values are inserted into {made} as they are computed"
         elif self.final_format is not None and is_unordered_list(made):
             yield (
