@@ -121,6 +121,10 @@ def test_the_readme_says_the_version_and_every_extra():
 @pytest.mark.parametrize("builder", [WheelBuilder, SdistBuilder])
 def test_distributions_have_the_files_that_weft_reads(builder):
     included = {each.path for each in builder(str(ROOT)).recurse_included_files()}
-    data = [str(path) for path in (ROOT / "src").rglob("*.*") if path.suffix in (".c", ".h", ".html", ".json", ".gz")]
+    data = [
+        str(path)
+        for path in (ROOT / "src").rglob("*.*")
+        if path.suffix in (".c", ".h", ".html", ".json", ".gz", ".txt")
+    ]
     assert data
     assert [path for path in data if path not in included] == []

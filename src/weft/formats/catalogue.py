@@ -15,8 +15,8 @@ from typing import Any, Literal, TypeAlias
 from ..errors import FormatError, NotationError
 from ..hints import did_you_mean
 from ..remapping import Axis, Binary, Constant, Remapping, inverse_permutation
+from ..sections import sections
 from . import levels
-from .descriptions import DRAWINGS, WHEN
 from .format import Format
 from .level import LevelFormat
 from .levels import (
@@ -213,6 +213,35 @@ _CATALOGUE: dict[str, Callable[..., Format]] = {
     "banded": lambda n: _matrix("banded", n, "(i,j) -> (i,j)", (Dense(), Banded())),
 }
 
+_WHEN = {
+    "dense": "Most elements are stored values, or an operand is looked up at random.",
+    "dense_f": "As `dense`, for memory in Fortran order.",
+    "coo": "Data as it comes: cheap to make, for tensors that are used once or few times. Any number of axes.",
+    "coo_aos": "As `coo`, the coordinates of one entry side by side: one cache line an entry.",
+    "csr": "The default for matrices: products with vectors and dense matrices, sums, row access.",
+    "csc": "As `csr` by columns: column access, products with the transpose.",
+    "dcsr": "Matrices most of whose rows are empty.",
+    "dcsc": "Matrices most of whose columns are empty.",
+    "csf": "Tensors of any order that are used often: a tree of coordinates, every prefix stored once.",
+    "dia": "Stencils and bands: few diagonals, nearly full. No coordinate of an entry is stored.",
+    "ell": "Matrices with nearly as many entries in every row: slices of one entry a row, walked with unit stride.",
+    "hyb": "As `ell` where a few rows are longer: `width` slices, and a list of what exceeds them.",
+    "jad": "As `ell` for rows of different lengths: rows by length, longest first, so that nothing is padded.",
+    "bsr": "Dense blocks of one size, as finite elements with several unknowns make them.",
+    "csb": "Large sparse blocks: products with a matrix and with its transpose cost the same.",
+    "mode_generic": "A list of small dense blocks, any number of axes.",
+    "hicoo": "Blocks, and the entries inside each, in Morton order: what is near in any direction is near in memory.",
+    "hash": "Random access to sparse rows: products in which few entries of it are asked for.",
+    "gcxs": "Tensors as rows and columns: some axes together are rows, the others one coordinate (pydata/sparse).",
+    "hash_vector": "A sparse vector that is looked up at random.",
+    "dok": "Entries put in one by one, in any order.",
+    "lil": "Rows that grow one by one.",
+    "skyline": "Rows filled from the first entry to the diagonal: factors of sparse Cholesky and LU.",
+    "banded": "Rows filled between their first and last entry.",
+}
+# Drawings (2018, Fig. 2 and Table 6) show the matrix of 4 rows and 6 columns with the entries (0,0)=5 (0,1)=1 (1,0)=7
+# (1,1)=3 (3,0)=8 (3,3)=4 (3,4)=9; that of a vector shows its last row.
+
 
 class Entry:
     """An entry of the catalogue: a callable that returns the format for a number of axes and options.
@@ -236,7 +265,8 @@ class Entry:
 
     def __init__(self, name: str, make: Callable[..., Format]):
         self.name, self.make = name, make
-        self.__doc__ = "\n\n".join(text for text in (WHEN.get(name), DRAWINGS.get(name)) if text) or make.__doc__
+        texts = (_WHEN.get(name), sections(__file__, "drawings.txt").get(name))
+        self.__doc__ = "\n\n".join(filter(None, texts)) or make.__doc__
 
     def __call__(self, order: int, **options: Any) -> Format:
         takes = _takes(self.name)

@@ -7,7 +7,7 @@ import time
 
 from ..runtime.shipped import DIRECTORY
 from .build import build
-from .expressions import CORE, MORE, lines
+from .expressions import CORE, MORE
 
 
 def main() -> None:
@@ -21,7 +21,7 @@ def main() -> None:
     parser.add_argument("--optimization", type=int, default=3, help="the -O level of the C compiler")
     options = parser.parse_args()
     if options.action == "list":
-        print(*lines(CORE), *lines(MORE), sep="\n")
+        print(*CORE, *MORE, sep="\n")
         return
     begin = time.monotonic()
     result = build(

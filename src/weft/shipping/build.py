@@ -22,7 +22,7 @@ from ..runtime.levels import family, machine_level
 from ..runtime.loader import Wanted, pool_of_threads, support_function
 from ..runtime.objects import Library, listening, open_object
 from ..runtime.shipped import Served
-from .expressions import CORE, MORE, USUAL, core, lines, others
+from .expressions import CORE, MORE, USUAL, core, others
 from .record import Recorder, record_all
 
 _TOGETHER = 40  # largest number of kernels in a C file
@@ -170,7 +170,7 @@ def _recorded(builder: Builder, machine: bool, end: float | None) -> Recorder:
 
 
 def _served(recorder: Recorder) -> Served:
-    expressions = {*lines(CORE), *lines(MORE)}
+    expressions = {*CORE, *MORE}
     lacking = {line for kind, line in recorder.pending if kind in USUAL}
     return Served(len(expressions - lacking), len(expressions))
 
