@@ -151,4 +151,4 @@ def test_functions_of_sums_are_full(text):
                 assert weft.evaluate(product, A=A.asformat(format)).nnz < 4 * A.nnz
         assert weft.evaluate("D(i,r) = A(i,j)*X(j,r)", A=A.tocoo(), X=np.ones((3000, 40))).shape == (3000, 40)
     report = weft.explain(text, A=A)
-    assert "full result" in report or "every j is visited, also where A stores nothing" in report
+    assert "full result" in report or "loops over all j, not only those stored in A" in report

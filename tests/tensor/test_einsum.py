@@ -293,7 +293,7 @@ C(i,k) = sum(j, A(i,j)*B(j,k))
 formats: C csr float64; A csr float64; B csc float64
 each call converts B from csc to csr, since loops i,j,k cannot traverse B in csc; pass B.asformat('csr') to avoid this
 loops: every i; j stored in A; k stored in B
-values over k are collected in an array, with a list of those that have a value, before they are stored
+values over k are accumulated in a dense array, with a list of the coordinates set
 parallel: the loop over i
 compiled: """
 
@@ -304,10 +304,10 @@ def test_the_short_report_says_what_costs_and_what_to_do():
     assert found.startswith(SHORT)
     assert weft.compile("C(i,k) = A(i,j)*B(j,k)", A="csr", B="csc").explain().startswith(SHORT)
     for text, reason in {
-        "O(i,j) = exp(A(i,j))*x(j)": "x makes values there, too",
+        "O(i,j) = exp(A(i,j))*x(j)": "x has values there, too",
         "O(i,j) = A(i,j) + x(j)": "O is dense",
     }.items():
-        line = f"every j is visited, also where A stores nothing, since {reason}; multiply by not_equal(A(i,j), 0) to "
+        line = f"loops over all j, not only those stored in A: {reason}; multiply by not_equal(A(i,j), 0) to "
         assert f"\n{line}" in weft.explain(text, A=A, x=x)
         restricted = text.replace("= ", "= (") + ")*not_equal(A(i,j), 0)"
         assert "every j" not in weft.explain(restricted, A=A, x=x)

@@ -1,4 +1,4 @@
-"""Alternatives of a plan: other loops for the same types, which are taken for data that the usual loops do not suit.
+"""Alternatives of a plan: other kernels for the same operand types, chosen for each call by the data.
 
 A plan depends on types alone. Each alternative has a condition on the data of a call, which costs next to nothing to
 ask. They are asked in the order of ``ALTERNATIVES``, and the first that holds is taken.
@@ -29,7 +29,7 @@ class Choice:
     lowered: Lowered
     operands: tuple[str, ...]  # names of the plan's operands, in order
     varies: bool  # True if the result has another format for dimensions that are too large for dense levels
-    alike: tuple[int, ...]  # Places of operands whose structure the result has if it is the same for all of them
+    structure_operands: tuple[int, ...]  # positions of operands that may all share the result's sparsity structure
 
     @property
     def converts(self) -> bool:
@@ -93,7 +93,7 @@ def _scans_long_vector(plan: Plan, storages: Sequence[Storage]) -> bool:
 
 def _has_one_structure(plan: Plan, storages: Sequence[Storage]) -> bool:
     """Return whether the operands that may have one structure have it."""
-    return same_structure([storages[n] for n in plan.alike])
+    return same_structure([storages[n] for n in plan.structure_operands])
 
 
 def _has_work_for_threads(plan: Plan, storages: Sequence[Storage]) -> bool:
@@ -114,7 +114,7 @@ EQUAL_STRUCTURES = Alternative(
     "equal structures",
     "operands of one format have equal index arrays, so that the result shares them, and only values are computed",
     {"same_structure": True},
-    lambda choice: bool(choice.alike),
+    lambda choice: bool(choice.structure_operands),
     _has_one_structure,
     "equal-structures",
 )

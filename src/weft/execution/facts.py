@@ -154,7 +154,7 @@ class KernelPlan:
     target: TensorType  # type of the result
     alternatives: tuple[str, ...] = ()  # names of the alternatives that the operands of a call may want
     varies: bool = False  # whether the result has another format for dimensions that are too large for dense levels
-    alike: tuple[int, ...] = ()  # places of operands whose structure the result has if it is the same for all of them
+    structure_operands: tuple[int, ...] = ()  # positions of operands that may all share the result's sparsity structure
     # Places of vectors that are iterated many times, each with that of the operand whose coordinates cause that.
     scans: tuple[tuple[int, int], ...] = ()
 

@@ -62,12 +62,12 @@ class Kernel:
         self.chains = append_chains(self.format) if facts.appends else ()
         # The place of the operand whose index arrays the result shares.
         self._lead = None if facts.lead is None else self.operands.index(facts.lead)
-        # Kept by the operands' shapes: the shape of the result, and the bytes of large workspaces, or _HASHED.
+        # By the operands' shapes: the shape of the result; the bytes of large workspaces, or _HASHED.
         self._shapes: dict[tuple[tuple[int, ...], ...], tuple[int, ...]] = {}
         self._dtype = np.dtype(self.type.dtype)
         self._roles = tuple(zip(self.format.roles, self.type.index_dtypes, strict=True))
         self._rooms: dict[tuple[int, ...], ResultBuffers] = {}
-        self._unusual: dict[tuple[tuple[int, ...], ...], int] = {}
+        self._large_workspaces: dict[tuple[tuple[int, ...], ...], int] = {}
         self._plain = not self.chains and self._insertion is None
         self._threads_ready = False  # until it is known that threads need not wait for their functions
         # A coordinate list is sorted after the kernel, which takes memory, too.
@@ -161,10 +161,10 @@ class Kernel:
             shape = tuple([extents[v] for v in self.facts.target.indices])
             most = thresholds.THRESHOLDS.workspace_coordinates
             if any(prod(extents[v] for v in w.indices) > most for w in self.facts.workspaces if w.listed):
-                self._unusual[key] = _HASHED
+                self._large_workspaces[key] = _HASHED
             # Large workspaces are checked against the free memory at each run.
             elif (scratch := self._scratch(extents)) >= memory.CHECKED:
-                self._unusual[key] = scratch
+                self._large_workspaces[key] = scratch
             if len(self._shapes) < 1024:  # bounds the memory that many shapes take
                 self._shapes[key] = shape
         return shape
@@ -205,10 +205,13 @@ class Kernel:
         """Compute the result in new memory."""
         shape = self.shape(storages)
         # Dimensions decide which workspaces a run needs: hash tables, or arrays that may not fit in memory.
-        if self._unusual and (unusual := self._unusual.get(tuple([s.shape for s in storages]))) is not None:
-            if unusual == _HASHED:
+        if (
+            self._large_workspaces
+            and (size_or_hashed := self._large_workspaces.get(tuple([s.shape for s in storages]))) is not None
+        ):
+            if size_or_hashed == _HASHED:
                 return self._hash_workspace.run(storages, out)
-            size = unusual + (prod(shape) * self._dtype.itemsize if self._plain else 0)
+            size = size_or_hashed + (prod(shape) * self._dtype.itemsize if self._plain else 0)
             memory.require(size, f"the workspaces for a result of shape {shape} in format {self.format}")
         if self._insertion is not None:
             return self._insert(self._insertion, shape, storages)
@@ -338,7 +341,7 @@ class Kernel:
     def needs_hash_workspace(self, storages: Sequence[Storage]) -> bool:
         """Return whether a workspace is a hash table for operands of these shapes."""
         self.shape(storages)
-        return self._unusual.get(tuple([s.shape for s in storages])) == _HASHED
+        return self._large_workspaces.get(tuple([s.shape for s in storages])) == _HASHED
 
     def appends_in_parallel(self, storages: Sequence[Storage]) -> bool:
         """Return whether threads append parts of the result, if the parts fit in memory."""

@@ -21,7 +21,7 @@ from ..lowering.function_kind import FunctionKind
 from .facts import EntryRequest, LoopFacts, LoopRequest, RunFacts, StoredAgain, WorkspaceFacts
 from .insertion_loops import entry_loops, insertion_facts
 
-_BESIDE = {"list": 9, "pairs": 28, "flags": 1}
+_BYTES_PER_COORDINATE = {"list": 9, "pairs": 28, "flags": 1}
 """Bytes of a workspace for each coordinate, without its value, by the kind of the workspace."""
 
 
@@ -50,7 +50,9 @@ def loop_facts(loops: Lowered) -> LoopFacts:
         tuple(distinct_accesses(loops.renamed_value)),
         tuple(reductions(loops.assignment.value)),
         tuple(
-            WorkspaceFacts(w.indices, np.dtype(w.dtype).itemsize + _BESIDE.get(w.kind, 0), w in loops.list_workspaces)
+            WorkspaceFacts(
+                w.indices, np.dtype(w.dtype).itemsize + _BYTES_PER_COORDINATE.get(w.kind, 0), w in loops.list_workspaces
+            )
             for w in s.program.workspaces
             if w.kind not in ("scalar", "hash")
         ),

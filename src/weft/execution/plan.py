@@ -64,7 +64,7 @@ class Plan:
 
     is_in_steps = False
     has_full_cases = may_spread = False
-    alike: tuple[int, ...] = ()
+    structure_operands: tuple[int, ...] = ()
 
     def __init__(
         self,
@@ -72,9 +72,9 @@ class Plan:
         kernel: Kernel,
         operands: tuple[str, ...],
         target: TensorType,
-        again: Callable[[Variant], Plan],
+        replan: Callable[[Variant], Plan],
     ):
-        self._how, self._plan_again, self.alike = how, again, how.alike
+        self._how, self._replan, self.structure_operands = how, replan, how.structure_operands
         self.kernel, self.operands, self.target = kernel, operands, target
         facts = kernel.facts
         self._final = facts.final_format
@@ -98,17 +98,17 @@ class Plan:
             self.run = self._run_or_share if self.alternatives else kernel.run
 
     def with_fills(
-        self, types: Mapping[str, TensorType], fills: Mapping[str, Any], again: Callable[[Variant], Plan]
+        self, types: Mapping[str, TensorType], fills: Mapping[str, Any], replan: Callable[[Variant], Plan]
     ) -> Plan:
         """Return the plan for operands of these types, with the fill values that its kernel reads when it runs."""
         kernel = self.kernel.with_fills(fills)
-        return Plan(self._how, kernel, self.operands, with_fill(self.target, fills), again)
+        return Plan(self._how, kernel, self.operands, with_fill(self.target, fills), replan)
 
     def taking(self, alternative: Alternative) -> Plan:
         """Return the plan with the loops of an alternative."""
         if (plan := self._taken.get(alternative.name)) is None:
             variant = replace(self.kernel.facts.variant, **alternative.change)
-            plan = self._taken[alternative.name] = self._plan_again(variant)
+            plan = self._taken[alternative.name] = self._replan(variant)
         return plan
 
     @cached
@@ -153,7 +153,7 @@ class Plan:
 
     def _run_or_share(self, storages: Sequence[Storage], out: Storage | None = None) -> Storage:
         """Run a plan whose only alternative is for operands of equal structures, and that converts none."""
-        if same_structure([storages[n] for n in self.alike]) and self._takes_now(EQUAL_STRUCTURES):
+        if same_structure([storages[n] for n in self.structure_operands]) and self._takes_now(EQUAL_STRUCTURES):
             return self.taking(EQUAL_STRUCTURES).run(storages, out)
         return self.kernel.run(storages, out)
 
@@ -214,9 +214,9 @@ class SteppedPlan(Plan):
         steps: Steps,
         types: Mapping[str, TensorType],
         request: PlanRequest,
-        again: Callable[[Variant], Plan],
+        replan: Callable[[Variant], Plan],
     ):
-        self.steps, self.operands, self._asked, self._plan_again = steps, tuple(types), request, again
+        self.steps, self.operands, self._asked, self._replan = steps, tuple(types), request, replan
         self._types = dict(types)
         # A part is dropped after the last step that reads it.
         self._reads = [_read(step)[1] for step in steps.all]
@@ -234,9 +234,9 @@ class SteppedPlan(Plan):
         self._taken = {}
 
     def with_fills(
-        self, types: Mapping[str, TensorType], fills: Mapping[str, Any], again: Callable[[Variant], Plan]
+        self, types: Mapping[str, TensorType], fills: Mapping[str, Any], replan: Callable[[Variant], Plan]
     ) -> Plan:
-        return SteppedPlan(self.steps, types, self._asked, again)
+        return SteppedPlan(self.steps, types, self._asked, replan)
 
     @property
     def prunes(self) -> bool:
@@ -357,9 +357,9 @@ class VectorPlan(Plan):
     """Plan that reads the stored values of some operands as vectors, so that all formats have one kernel."""
 
     def __init__(
-        self, how: ValuesOnly, types: Mapping[str, TensorType], request: PlanRequest, again: Callable[[Variant], Plan]
+        self, how: ValuesOnly, types: Mapping[str, TensorType], request: PlanRequest, replan: Callable[[Variant], Plan]
     ):
-        self._assignment, self._types, self.target, self._plan_again = how.assignment, dict(types), how.target, again
+        self._assignment, self._types, self.target, self._replan = how.assignment, dict(types), how.target, replan
         self.operands, self.alternatives = tuple(types), ()
         self._taken: dict[str, Plan] = {}
         # The type of each operand whose stored values are a vector; None for numbers.
@@ -432,9 +432,9 @@ class ValuesPlan(VectorPlan):
     """
 
     def __init__(
-        self, how: ValuesOnly, types: Mapping[str, TensorType], request: PlanRequest, again: Callable[[Variant], Plan]
+        self, how: ValuesOnly, types: Mapping[str, TensorType], request: PlanRequest, replan: Callable[[Variant], Plan]
     ):
-        super().__init__(how, types, request, again)
+        super().__init__(how, types, request, replan)
         assert how.lead is not None
         self._lead = self.operands.index(how.lead.tensor)
         # Where entries equal to the fill value are left out, a result that has some is copied without them.
@@ -532,19 +532,19 @@ def plan_for(
     variant: Variant | None = None,
 ) -> Plan:
     """Plan an assignment for operands of given types."""
-    again = partial(
+    replan = partial(
         plan_for, assignment, operand_types, format=format, dtype=dtype, user_schedule=user_schedule, prune=prune
     )
     usual = Variant(options=config.code)
     if variant == usual:
-        return again()  # so that the usual plan is kept once
+        return replan()  # so that the usual plan is kept once
     variant = variant or usual
     value = assignment.value
     prune = prune or (isinstance(value, Apply) and OPERATORS[value.op].leaves_out)
     types = dict(zip(_read(assignment)[1], operand_types, strict=True))
     request = PlanRequest(assignment, operand_types, format, dtype, prune, variant)
     facts: PlanFacts = asked("plan", request) if user_schedule is None else planning.plan(request, user_schedule)
-    found = _planned(facts.how, types, request, user_schedule, lambda other: again(variant=other))
+    found = _planned(facts.how, types, request, user_schedule, lambda other: replan(variant=other))
     found.has_full_cases, found.may_spread = facts.spreads, facts.may_spread
     return found
 
@@ -554,23 +554,23 @@ def _planned(
     types: Mapping[str, TensorType],
     request: PlanRequest,
     user_schedule: Callable[[LoopNest], LoopNest] | None,
-    again: Callable[[Variant], Plan],
+    replan: Callable[[Variant], Plan],
 ) -> Plan:
     """Return the plan by which an expression is computed in some way."""
     match how:
         case KernelPlan():
-            return Plan(how, Kernel(how.loops), tuple(types), how.target, again)
+            return Plan(how, Kernel(how.loops), tuple(types), how.target, replan)
         case ValuesOnly():
-            return (TotalPlan if how.lead is None else ValuesPlan)(how, types, request, again)
+            return (TotalPlan if how.lead is None else ValuesPlan)(how, types, request, replan)
         case InSteps():
-            return SteppedPlan(how.steps, types, replace(request, format=how.format), again)
+            return SteppedPlan(how.steps, types, replace(request, format=how.format), replan)
         case WithFills():
             # Tensors with other fill values share a kernel, which reads the fill values.
             shared = plan_for(
                 request.assignment, tuple(how.types.values()), format=request.format, dtype=request.dtype,
                 user_schedule=user_schedule, prune=request.prune, variant=request.variant,
             )  # fmt: skip
-            return shared.with_fills(types, how.fills, again)
+            return shared.with_fills(types, how.fills, replan)
 
 
 def evaluate(
@@ -707,5 +707,5 @@ def compile(
     if not isinstance(way, Steps):
         return Kernel(way)
     asked_for = PlanRequest(assignment, tuple(operands.values()), target.format, target.dtype, False, variant)
-    again = partial(plan_for, assignment, tuple(operands.values()), format=target.format, dtype=target.dtype)
-    return SteppedPlan(way, operands, asked_for, lambda variant: again(variant=variant))
+    replan = partial(plan_for, assignment, tuple(operands.values()), format=target.format, dtype=target.dtype)
+    return SteppedPlan(way, operands, asked_for, lambda variant: replan(variant=variant))

@@ -88,8 +88,10 @@ def _way(
         and not variant.no_dense_result
         and target_type(assignment, types, None, dtype, True) != target
     )
-    alike = _alike(explicit, types, target) if variant.options.enabled("shared-structure") else ()
-    return _kernel_plan(way, types, target, varies, alike)
+    structure_operands = (
+        _structure_operands(explicit, types, target) if variant.options.enabled("shared-structure") else ()
+    )
+    return _kernel_plan(way, types, target, varies, structure_operands)
 
 
 def kernel_or_steps(
@@ -114,13 +116,17 @@ def kernel_or_steps(
 
 
 def _kernel_plan(
-    loops: Loops, types: Mapping[str, TensorType], target: TensorType, varies: bool = False, alike: tuple[int, ...] = ()
+    loops: Loops,
+    types: Mapping[str, TensorType],
+    target: TensorType,
+    varies: bool = False,
+    structure_operands: tuple[int, ...] = (),
 ) -> KernelPlan:
     s, place = loops.lowered.schedule, {name: n for n, name in enumerate(types)}
-    choice = Choice(loops.lowered, tuple(types), varies, alike)
+    choice = Choice(loops.lowered, tuple(types), varies, structure_operands)
     names = tuple([a.name for a in ALTERNATIVES if choice.may_be(a)])
     scans = s.repeated_scans if "hash lookup" in names else ()
-    return KernelPlan(loops, target, names, varies, alike, tuple([(place[a], place[b]) for a, b in scans]))
+    return KernelPlan(loops, target, names, varies, structure_operands, tuple([(place[a], place[b]) for a, b in scans]))
 
 
 def _sharing(
@@ -151,7 +157,7 @@ def _sharing(
     return _kernel_plan(Loops(LoopRequest(assignment, all_types, variant, lead=match.lead), shared), types, target)
 
 
-def _alike(assignment: Assignment, types: Mapping[str, TensorType], target: TensorType) -> tuple[int, ...]:
+def _structure_operands(assignment: Assignment, types: Mapping[str, TensorType], target: TensorType) -> tuple[int, ...]:
     """Return the places of operands whose structure the result has if it is the same for all of them."""
     match = match_structure(assignment, types, target, equal=True)
     if match is None or not match.values_only or types[match.lead.tensor].index_dtypes != target.index_dtypes:

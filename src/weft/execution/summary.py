@@ -20,9 +20,9 @@ from ..index_notation.nodes import Access
 from ..runtime import thread_pool
 from .format_names import is_name_of
 
-_COLLECTED = {
-    "list": "in an array, with a list of those that have a value",
-    "flags": "in an array, with a flag for each that has a value",
+_ACCUMULATED = {
+    "list": "in a dense array, with a list of the coordinates set",
+    "flags": "in a dense array, with a flag for each coordinate",
     "pairs": "in a list, which is sorted",
     "hash": "in a hash table",
 }
@@ -127,8 +127,8 @@ def _visited(lowered: Lowered) -> Iterator[tuple[str, str]]:
 def _collected(lowered: Lowered) -> Iterator[str]:
     """Yield a line for each workspace that collects entries of a sparse result."""
     for w in lowered.schedule.program.workspaces:
-        if w.kind in _COLLECTED:
-            yield f"values over {', '.join(w.indices)} are collected {_COLLECTED[w.kind]}, before they are stored"
+        if w.kind in _ACCUMULATED:
+            yield f"values over {', '.join(w.indices)} are accumulated {_ACCUMULATED[w.kind]}"
 
 
 def _parallel(lowered: Lowered) -> str:
@@ -171,7 +171,7 @@ def _complete(lowered: Lowered, printed: Collection[str]) -> Iterator[str]:
             said.add(v)
             names = " and ".join(dict.fromkeys(a.tensor for a in dense))
             yield _line(
-                v, f"{names or 'the expression'} makes values there, too", sparse[0], types[sparse[0].tensor].fill
+                v, f"{names or 'the expression'} has values there, too", sparse[0], types[sparse[0].tensor].fill
             )
     target = lowered.assignment.target
     if not types[target.tensor].format.is_dense or len(target.indices) < 2:
@@ -186,7 +186,7 @@ def _complete(lowered: Lowered, printed: Collection[str]) -> Iterator[str]:
 
 
 def _line(v: str, reason: str, sparse: Access, fill: Any) -> str:
-    sentence = f"every {v} is visited, also where {sparse.tensor} stores nothing, since {reason}"
+    sentence = f"loops over all {v}, not only those stored in {sparse.tensor}: {reason}"
     if isinstance(fill, RuntimeValue):
         return sentence
     operand = expression_text(sparse)

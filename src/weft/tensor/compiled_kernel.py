@@ -77,7 +77,7 @@ def report(
     notes = looked.notes(assumed=assumed).splitlines()
     lines = [to_text(explicit_sums(assignment)), kernel.summary(told), *(f"values: {note}" for note in notes)]
     # A loop over coordinates that an operand does not store has a line already.
-    if full and "also where" not in lines[1]:
+    if full and "not only those stored" not in lines[1]:
         lines.append(full)
     return "\n".join([*lines, execution.compiled_line(kernel.origins if origins is None else origins)])
 

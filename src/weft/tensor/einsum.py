@@ -614,7 +614,7 @@ def explain(*operands: Any, stages: bool | str | Iterable[str] = False, **named:
     each call converts B from csc to csr, since loops i,j,k cannot traverse B in csc;
     pass B.asformat('csr') to avoid this
     loops: every i; j stored in A; k stored in B
-    values over k are collected in an array, with a list of those that have a value, before they are stored
+    values over k are accumulated in a dense array, with a list of the coordinates set
     parallel: the loop over i
     compiled: ...
     >>> weft.explain("C(i,k) = A(i,j)*B(j,k)", A="csr", B="csr", format="svg")[:4]

@@ -1,7 +1,6 @@
 """Python's operators on tensors: a call with a known plan runs it at once, other calls make a plan first.
 
-A call with a known plan looks the plan up by the identity of the operands' types, and runs it. Equal types are one
-object if the usual constructors made them. Types are kept alive beside the plans, so that an identity is never reused.
+A call with a known plan looks the plan up by the numbers of the operands' types, and runs it.
 """
 
 from __future__ import annotations
