@@ -13,8 +13,6 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from ..formats.capabilities import Locate, PositionIteration, ValueIteration
-from ..formats.level import LevelFormat
-from ..formats.tensor_vars import TensorVars
 from ..ir.builder import lit
 from ..ir.interpreter import value_of
 from ..ir.nodes import Binary, Call, Cast, Const, Expr, Select, Var
@@ -22,7 +20,7 @@ from ..ir.printer import expression_text
 from ..ir.traversal import Node, rewrite
 from ..records import record
 from ..remapping.nodes import evaluate
-from ..storage import Storage
+from ..storage import Storage, Walk
 from ..tensor.tree import level_names
 
 Element: TypeAlias = tuple[int, str, int]
@@ -139,15 +137,15 @@ def _slot(crd: _Watched, begin: int, width: int, value: int) -> int:
     return _searched(crd, begin, begin + width, value)
 
 
-class _Reader:
-    """Reader of the levels of one tensor."""
+class _Reader(Walk):
+    """Reader of the levels of one tensor, which knows the elements that each coordinate is read from."""
 
     def __init__(self, storage: Storage) -> None:
-        self.storage, self.format = storage, storage.format
+        super().__init__(storage)
+        self.storage = storage
         self.texts = level_names(self.format)
-        self.vars = TensorVars.of("A", storage.type, str)
         self.read: set[Element] = set()
-        self.names: dict[str, Any] = {v.name: n for v, n in zip(self.vars.dimensions, storage.shape, strict=True)}
+        self.source: frozenset[Element] = frozenset()  # elements that the last coordinate was read from
         self.spelled = {v.name: str(n) for v, n in zip(self.vars.dimensions, storage.shape, strict=True)}
         for var, (k, role), array in zip(self.vars.arrays, self.format.roles, storage.arrays, strict=True):
             self.names[var.name] = _Watched(array, k, role, self.read)
@@ -157,34 +155,36 @@ class _Reader:
 
     def level(self, k: int, count: int, parents: Mapping[int, tuple[int, ...]]) -> StoredLevel:
         """Return one level, whose parents have ``count`` positions, of which ``parents`` lead to entries."""
-        format = self.format.levels[k]
-        own = {role: array for (n, role), array in zip(self.format.roles, self.storage.arrays, strict=True) if n == k}
+        format = self.levels[k]
+        arrays = {
+            role: array for (n, role), array in zip(self.format.roles, self.storage.arrays, strict=True) if n == k
+        }
         size = self.storage.level_sizes[k]
-        found: dict[int, Position] = {}
+        positions: dict[int, Position] = {}
         bounds: dict[int, tuple[int, int]] = {}
-        asked: set[Element] = set()
+        read: set[Element] = set()
         for parent, path in parents.items():
-            begin, end, read = self._bounds(k, parent, path)
-            below = list(self._children(k, parent, path))
+            self.read.clear()
+            bounds[parent] = self.bounds(k, parent, path)
+            read |= self.read
+            below = dict(self._positions(k, parent, path))
             if format.capability(ValueIteration) is not None:  # the bounds are those of coordinates
-                begin, end = min((q for q, _ in below), default=0), max((q for q, _ in below), default=-1) + 1
-            bounds[parent] = begin, end
-            asked |= read
-            found.update(below)
+                bounds[parent] = min(below, default=0), max(below, default=-1) + 1
+            positions.update(below)
         segments = _segments(count, size, bounds)
-        roles = {role for n, role, _ in asked if n == k}
+        roles = {role for n, role, _ in read if n == k}
         occupied = [p for p, (begin, end) in enumerate(segments) if p in bounds and begin < end]
         return StoredLevel(
             self.texts[k],
             str(format),
             tuple(self._rules(k)),
-            own,
+            arrays,
             size,
             segments,
-            found,
-            tuple(role for role, array in own.items() if _is_aligned(k, role, array, found, size)),
-            tuple(r for r, a in own.items() if r in roles and _are_edges(a, count, segments, occupied)),
-            tuple(r for r, a in own.items() if r in roles and _are_starts(a, count, segments, occupied)),
+            positions,
+            tuple(role for role, array in arrays.items() if _is_aligned(k, role, array, positions, size)),
+            tuple(r for r, a in arrays.items() if r in roles and _are_edges(a, count, segments, occupied)),
+            tuple(r for r, a in arrays.items() if r in roles and _are_starts(a, count, segments, occupied)),
         )
 
     def axes(self, path: tuple[int, ...]) -> tuple[int, ...]:
@@ -192,50 +192,22 @@ class _Reader:
         shape = self.storage.shape
         return tuple(evaluate(e, path, shape=shape) for e in self.format.remapping.inverse() if e is not None)
 
-    def _value(self, expr: Expr) -> int:
-        return value_of(expr, self.names)
-
-    def _bounds(self, k: int, parent: int, path: tuple[int, ...]) -> tuple[int, int, frozenset[Element]]:
-        """Return the interval that an iteration visits, and the elements from which it was read."""
+    def coordinate(self, level: int, position: int, parent: int, coords: tuple[int, ...]) -> int:
+        """Return the coordinate at a position, and remember the elements that it is read from."""
         self.read.clear()
-        begin, end = (self._value(e) for e in _bounds_of(self.format.levels[k], self.vars, k, parent, path))
-        return begin, end, frozenset(self.read)
+        coordinate = super().coordinate(level, position, parent, coords)
+        self.source = frozenset(self.read)
+        return coordinate
 
-    def _children(self, k: int, parent: int, path: tuple[int, ...]) -> Iterator[tuple[int, Position]]:
-        level, m, above = self.format.levels[k], self.vars.levels[k], lit(parent)
-        coords = tuple(lit(c) for c in path)
-        begin, end, _ = self._bounds(k, parent, path)
-        if level.capability(ValueIteration) is not None:
-            for c in range(begin, end):
-                q = self._value(level.require(Locate).locate(m, above, lit(c)))
-                if q >= 0:
-                    yield q, Position(parent, c, self._inside((*path, c)), frozenset(), (*path, c))
-            return
-        by_position = level.require(PositionIteration)
-        for q in range(begin, end):
-            self.read.clear()
-            c = self._value(by_position.pos_access(m, lit(q), above, coords))
-            read = frozenset(self.read)
-            valid = by_position.valid(m, lit(c))
-            holds = (valid is None or bool(self._value(valid))) and self._inside((*path, c))
-            yield self._value(by_position.child_pos(m, lit(q), lit(c))), Position(parent, c, holds, read, (*path, c))
-
-    def _inside(self, path: tuple[int, ...]) -> bool:
-        """Return whether the axes that follow from the coordinates so far lie inside the tensor."""
-        if not self.format.is_structured:
-            return True
-        for size, expr in zip(self.storage.shape, self.format.remapping.inverse(), strict=True):
-            try:
-                if expr is not None and not 0 <= evaluate(expr, path, shape=self.storage.shape) < size:
-                    return False
-            except IndexError:  # not all of its levels are known yet
-                continue
-        return True
+    def _positions(self, k: int, parent: int, path: tuple[int, ...]) -> Iterator[tuple[int, Position]]:
+        self.source = frozenset()  # of computed coordinates
+        for c, q, holds in self.visits(k, parent, path):
+            yield q, Position(parent, c, holds, self.source, (*path, c))
 
     # -- rules ---------------------------------------------------------------------------------------------------
     def _rules(self, k: int) -> Iterator[str]:
         """Yield the positions and the coordinates of a level as formulas of the position ``p`` of the parent."""
-        level, m, name = self.format.levels[k], self.vars.levels[k], self.texts[k]
+        level, m, name = self.levels[k], self.vars.levels[k], self.texts[k]
         parent: Expr = lit(0) if k == 0 else Var("p")
         coords = tuple(Var(_in_parentheses(text)) for text in self.texts[:k])
         own = Var(_in_parentheses(name))
@@ -278,15 +250,6 @@ def _arguments(expr: Expr, name: str) -> tuple[Expr, ...]:
 
 def _in_parentheses(text: str) -> str:
     return text if text.isalnum() or text.startswith("#") else f"({text})"
-
-
-def _bounds_of(level: LevelFormat, vars: TensorVars, k: int, parent: int, path: tuple[int, ...]) -> tuple[Expr, ...]:
-    """Return the bounds of an iteration, and for one by value the position of the first coordinate."""
-    m, above = vars.levels[k], lit(parent)
-    by_value = level.capability(ValueIteration)
-    if by_value is not None:
-        return by_value.coord_bounds(m, above, tuple(lit(c) for c in path))
-    return level.require(PositionIteration).pos_bounds(m, above)
 
 
 def _segments(count: int, size: int, bounds: Mapping[int, tuple[int, int]]) -> tuple[tuple[int, int], ...]:

@@ -40,32 +40,49 @@ class Walk:
         self.names: dict[str, Any] = {v.name: n for v, n in zip(self.vars.dimensions, storage.shape, strict=True)}
         self.names.update({v.name: a for v, a in zip(self.vars.arrays, storage.arrays, strict=True)})
 
-    def children(self, level: int, parent: int, coords: tuple[int, ...]) -> Iterator[tuple[int, int]]:
-        """Yield coordinates and positions of ``level`` (from 0) below position ``parent``, whose path is ``coords``.
+    def bounds(self, level: int, parent: int, coords: tuple[int, ...]) -> tuple[int, int]:
+        """Return the interval that an iteration of ``level`` below ``parent`` visits: coordinates, or positions."""
+        m, above = self.vars.levels[level], lit(parent)
+        by_value = self.levels[level].capability(ValueIteration)
+        if by_value is not None:
+            begin, end = by_value.coord_bounds(m, above, tuple(map(lit, coords)))
+        else:
+            begin, end = self.levels[level].require(PositionIteration).pos_bounds(m, above)
+        return value_of(begin, self.names), value_of(end, self.names)
 
-        Positions without an entry are left out: padding, empty slots, and the part of a block beyond the edge.
+    def visits(self, level: int, parent: int, coords: tuple[int, ...]) -> Iterator[tuple[int, int, bool]]:
+        """Yield each coordinate and position that an iteration visits, and whether there is an entry.
+
+        There is none in padding, in empty slots, and in the part of a block beyond the edge.
         """
         format, m, above = self.levels[level], self.vars.levels[level], lit(parent)
-        path = tuple(lit(c) for c in coords)
+        begin, end = self.bounds(level, parent, coords)
         # Iteration by coordinate value (2018 paper, section 3.2): each coordinate within the bounds is located.
-        by_value = format.capability(ValueIteration)
-        if by_value is not None:
+        if format.capability(ValueIteration) is not None:
             locate = format.require(Locate).locate
-            begin, end = (value_of(e, self.names) for e in by_value.coord_bounds(m, above, path))
             for c in range(begin, end):
-                if self._inside((*coords, c)):
-                    p = value_of(locate(m, above, lit(c)), self.names)
-                    if p >= 0:
-                        yield c, p
+                p = value_of(locate(m, above, lit(c)), self.names)
+                if p >= 0:
+                    yield c, p, self._inside((*coords, c))
             return
-        # Iteration by position: each position within the bounds yields its coordinate, if it holds an entry.
+        # Iteration by position: each position within the bounds yields its coordinate.
         by_position = format.require(PositionIteration)
-        begin, end = (value_of(e, self.names) for e in by_position.pos_bounds(m, above))
         for p in range(begin, end):
-            c = value_of(by_position.pos_access(m, lit(p), above, path), self.names)
-            holds = by_position.valid(m, lit(c))
-            if (holds is None or value_of(holds, self.names)) and self._inside((*coords, c)):
-                yield c, value_of(by_position.child_pos(m, lit(p), lit(c)), self.names)
+            c = self.coordinate(level, p, parent, coords)
+            valid = by_position.valid(m, lit(c))
+            holds = (valid is None or bool(value_of(valid, self.names))) and self._inside((*coords, c))
+            yield c, value_of(by_position.child_pos(m, lit(p), lit(c)), self.names), holds
+
+    def coordinate(self, level: int, position: int, parent: int, coords: tuple[int, ...]) -> int:
+        """Return the coordinate at a position of a level that is iterated by position."""
+        access = self.levels[level].require(PositionIteration).pos_access
+        return value_of(
+            access(self.vars.levels[level], lit(position), lit(parent), tuple(map(lit, coords))), self.names
+        )
+
+    def children(self, level: int, parent: int, coords: tuple[int, ...]) -> Iterator[tuple[int, int]]:
+        """Yield coordinates and positions of entries of ``level`` (from 0) below ``parent``, with the path ``coords``."""
+        return ((c, p) for c, p, holds in self.visits(level, parent, coords) if holds)
 
     def _inside(self, coords: tuple[int, ...]) -> bool:
         """Return whether the axes that follow from the coordinates so far lie inside the tensor."""
