@@ -7,7 +7,7 @@ import pytest
 
 import weft
 from weft.__main__ import main
-from weft.pass_names import PASSES
+from weft.optimizations import PASSES
 from weft.runtime import toolchain
 
 TTV = ["A(i,j) = B(i,j,k)*c(k)", "-f", "A:ds", "-f", "B:sss", "-f", "c:d"]

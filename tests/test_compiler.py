@@ -16,7 +16,7 @@ from weft.index_notation import parse
 from weft.ir import Function, Return, Var
 from weft.ir.verify import problems
 from weft.lowering.function_kind import FunctionKind
-from weft.pass_names import PASSES, STAGES
+from weft.optimizations import PASSES, STAGES
 from weft.records import replace
 from weft.tracing import Trace
 

@@ -19,7 +19,7 @@ PACKAGE = ROOT / "src" / "weft"
 
 # Each block imports only from blocks before it.
 ORDER = (
-    "_api", "doors", "sections", "hints", "errors", "pass_names", "records", "optimizations", "code_options", "variant",
+    "_api", "doors", "sections", "hints", "errors", "records", "optimizations", "code_options", "variant",
     "control_groups", "config", "tracebacks", "dtypes", "abi", "ir", "index_notation", "concrete_notation",
     "remapping", "queries", "formats", "analysis", "scheduling", "lowering", "assembly", "codegen", "tracing",
     "compiler", "runtime", "storage", "execution", "operations", "tensor", "drawing", "numpy_api", "array_api",
@@ -127,7 +127,7 @@ def layering_violations(path: Path, text: str) -> list[str]:
 
 LOADED = {  # by ``import weft``: no block of the compiler is among them, and of execution the door alone
     "__init__", "_api", "code_options", "config", "control_groups", "dtypes", "errors", "execution", "formats", "hints",
-    "index_notation", "interop", "ir", "operations", "optimizations", "pass_names", "queries", "records", "remapping",
+    "index_notation", "interop", "ir", "operations", "optimizations", "queries", "records", "remapping",
     "runtime", "sections", "storage", "tensor", "tracebacks",
 }  # fmt: skip
 
@@ -297,7 +297,6 @@ def test_no_cycle_hides_in_config():
             "control_groups",
             "errors",
             "optimizations",
-            "pass_names",
             "records",
         }
 

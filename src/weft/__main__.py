@@ -21,7 +21,7 @@ from .execution.conversion_text import ConversionReport
 from .formats import parse_format
 from .hints import did_you_mean
 from .operations.operands import storage_of
-from .pass_names import PASSES
+from .optimizations import PASSES
 from .playground import serve
 from .runtime import cache, warming
 from .scheduling.commands import parse_commands, scheduler

@@ -45,7 +45,6 @@ from typing import Any
 from . import optimizations
 from .code_options import CodeOptions, code_options
 from .control_groups import control_groups
-from .pass_names import NAMES, VERIFY
 from .records import record
 
 __all__ = ["SETTINGS", "Config", "Setting", "available_cpus", "config", "physical_memory"]
@@ -239,7 +238,7 @@ SETTINGS: dict[str, Setting] = {
         Setting("compile_timeout", _seconds, lambda: 120.0, (("WEFT_COMPILE_TIMEOUT", None),)),
         Setting("sanitize", _boolean, lambda: False, (("WEFT_SANITIZE", None),)),
         Setting("full_tracebacks", _boolean, lambda: False, (("WEFT_FULL_TRACEBACKS", None),)),
-        Setting("debug", _names("stage", NAMES, " "), frozenset, (("WEFT_DEBUG", None),)),
+        Setting("debug", _names("stage", optimizations.SHOWN, " "), frozenset, (("WEFT_DEBUG", None),)),
         Setting("log", _one_of("", "info", "debug"), lambda: "", (("WEFT_LOG", None),)),
         Setting("record", _path_or_nothing, lambda: "", (("WEFT_RECORD", None),)),
     )
@@ -321,7 +320,7 @@ class Config:
             reassociate=self.reassociate,
             vector_functions=self.vector_functions,
             disabled=self.disable,
-            verify=VERIFY in self.debug,
+            verify=optimizations.VERIFY in self.debug,
             build=(self.cc, self.cflags, self.optimization, self.sanitize),
         )
         object.__setattr__(self, "code", options)

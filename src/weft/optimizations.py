@@ -1,4 +1,4 @@
-"""Optimisations by name, which ``config.disable`` switches off one by one.
+"""Names of optimisations, which ``config.disable`` switches off one by one, and of passes, for ``config.debug``.
 
 An optimisation changes how long a computation takes, and at most the rounding of its result. Each has a name, a
 sentence, and the cases in which it is expected to pay. ``python -m asv_benchmarks.ablation`` measures these cases.
@@ -134,3 +134,16 @@ OPTIMIZATIONS = (
 
 NAMES = tuple(one.name for one in OPTIMIZATIONS)
 """The names, in the same order."""
+
+PASSES = (
+    "explicit sums", "merged reductions", "independent sums", "format views", "cheapest schedule", "tiling",
+    "parallel loop", "user schedule", "result placement", "entry tiles", "lowering", "simplify", "reciprocals",
+    "scalar powers", "vector math", "prefetch", "polling",
+)  # fmt: skip
+"""The compiler's passes: each is one line of ``weft.compiler``."""
+STAGES = ("index notation", "formats", "schedule", "attribute queries", "concrete notation", "lattices", "ir", "c")
+"""Views of what several passes made, such as the merge lattices."""
+VERIFY = "verify"
+"""Has every pass's result checked, and prints nothing."""
+SHOWN = (*STAGES, *PASSES, "all", VERIFY)
+"""What ``config.debug`` takes."""

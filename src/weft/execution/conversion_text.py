@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from ..formats import TensorType
-from ..pass_names import PASSES, STAGES
+from ..optimizations import PASSES, STAGES
 from ..records import cached, record
 from .conversion_request import ConversionPlan
 from .conversion_steps import Step

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Protocol
 
 from ..config import config
-from ..pass_names import PASSES, VERIFY
+from ..optimizations import PASSES, VERIFY
 
 
 class Shown(Protocol):

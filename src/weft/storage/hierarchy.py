@@ -81,7 +81,7 @@ class Walk:
         )
 
     def children(self, level: int, parent: int, coords: tuple[int, ...]) -> Iterator[tuple[int, int]]:
-        """Yield coordinates and positions of entries of ``level`` (from 0) below ``parent``, with the path ``coords``."""
+        """Yield coordinates and positions of entries of ``level`` (from 0) below ``parent``, with path ``coords``."""
         return ((c, p) for c, p, holds in self.visits(level, parent, coords) if holds)
 
     def _inside(self, coords: tuple[int, ...]) -> bool:

@@ -18,7 +18,7 @@ from ..index_notation.nodes import Assignment
 from ..index_notation.operator_table import OPERATORS
 from ..operations import foreign_tensors
 from ..operations.operands import StorageHolder, as_operand, storage_of
-from ..pass_names import PASSES
+from ..optimizations import PASSES
 from ..storage import Storage
 from ..tracebacks import end_at_caller, ends_at_caller
 from .lazy import resolve
