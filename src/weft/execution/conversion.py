@@ -26,7 +26,7 @@ from .conversion_request import (
     plan_conversion,
     plan_format,
 )
-from .conversion_steps import Append, ReuseArrays, Step
+from .conversion_steps import Append, Insert, ReuseArrays
 from .entry_lists import list_entries
 from .plan_cache import plans
 
@@ -46,9 +46,12 @@ def convert(
         plain = dtype is index_dtype is None and not (prune or keep_padding)
         # For types that were converted before, and alone decide the plan, the checks below need not be repeated.
         warm = plans.find(("conversion", storage.type.number, format.number)) if plain else None
-        if warm is not None and (warm[1] or storage.vals.size < config.parallel_threshold):
-            step: Step = warm[0]
-            return step.run(storage)
+        if warm is not None:
+            step, suits = warm
+            if suits is False:
+                suits = storage.vals.size < config.parallel_threshold
+            if suits is True or suits == DataFacts.of(format, storage.shape, storage.vals.size):
+                return step.run(storage)  # type: ignore[no-any-return]
         plan = plan_of(
             storage, format, dtype=dtype, index_dtype=index_dtype, prune=prune, strict=strict, keep_padding=keep_padding
         )
@@ -104,15 +107,14 @@ def _widened(plan: ConversionPlan, storage: Storage) -> Storage:
 
 
 def _remember(plan: ConversionPlan, format: Format) -> None:
-    """Keep the step of a plan that depends on neither the shape nor, for a single thread, the number of entries.
-
-    It is kept with the answer whether it is the step for any number of entries.
-    """
+    """Keep the only step of a plan with the data that it suits: any, few entries (False), or those of equal facts."""
     step, key = plan.steps[0], ("conversion", plan.source.number, format.number)
     if isinstance(step, ReuseArrays) and plan.target.format == format:
         plans.keep(key, (step, True))
     elif isinstance(step, Append) and format.is_dense and len(plan.steps) == 1:
         plans.keep(key, (step, step.kernel.chunked))
+    elif isinstance(step, Insert) and len(plan.steps) == 1 and not format.conditions and step.kernel.source_type:
+        plans.keep(key, (step, plan.request.facts))
 
 
 def in_dtype(storage: Storage, dtype: np.dtype[Any]) -> Storage:

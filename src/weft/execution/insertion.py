@@ -5,7 +5,7 @@ The values are the entries of a tensor that is converted, or those that an expre
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from math import prod
 from typing import TYPE_CHECKING, Any
 
@@ -24,7 +24,7 @@ from ..runtime import for_work, memory
 from ..runtime.beside import EntryPoints, ready
 from ..runtime.interrupts import fail
 from ..runtime.loader import Functions
-from ..runtime.structs import counts_pointer
+from ..runtime.structs import counts_pointer, tensor_struct
 from ..storage import Storage
 from .debug_output import show
 from .encoding import Unsayable, encode
@@ -44,20 +44,26 @@ else:
 class _InsertionRun:
     """Arrays and counts that one assembly has made so far."""
 
-    def __init__(self, shape: tuple[int, ...], storages: Sequence[Storage], levels: int, threads: int):
+    def __init__(
+        self, shape: tuple[int, ...], storages: Sequence[Storage], fills: Sequence[Storage], levels: int, threads: int,
+        what: str,
+    ):  # fmt: skip
         self.shape, self.storages, self.threads = shape, storages, threads
+        self.operands = [s.struct for s in (*storages, *fills)]
         # The arrays of each level by role, and the arrays that only the assembly needs by level and role.
-        self.made: list[dict[str, np.ndarray[Any, Any]]] = [{} for _ in range(levels)]
+        self.arrays: list[dict[str, np.ndarray[Any, Any]]] = [{} for _ in range(levels)]
         self.scratch: dict[tuple[int, str], np.ndarray[Any, Any]] = {}
         # The kernel's counts: a length for each level that needs one, the number of values, a count for each thread.
         self.lengths = np.zeros(levels + 1 + threads, np.int64)
+        self.counts = counts_pointer(self.lengths)
         self.vals = np.empty(0)
+        self.room = memory.Budget(what)
 
     def share(self, level: int, role: str) -> None:
         """Make arrays for the threads, one for each, beside an array that a query writes."""
-        whole = self.made[level][role] if role in self.made[level] else self.scratch[level, role]
-        self.lengths[level] = len(whole)
-        self.scratch[level, "private"] = memory.empty(self.threads * len(whole) + 1, whole.dtype)
+        answers = self.arrays[level][role] if role in self.arrays[level] else self.scratch[level, role]
+        self.lengths[level] = len(answers)
+        self.scratch[level, "private"] = memory.empty(self.threads * len(answers) + 1, answers.dtype)
 
     def stay(self, level: int) -> int:
         """Return the number of positions in a level whose entries keep their positions in the source."""
@@ -71,12 +77,38 @@ class _LevelAssembly:
     """Assembly of one level, as far as it does not depend on the shape."""
 
     level: Insertion
-    dtypes: Mapping[str, np.dtype[Any]]  # Dtypes of the arrays of the level, by role
     facts: InsertionLevel  # what the compiler says of it
+    dtypes: Mapping[str, np.dtype[Any]]  # dtypes of the arrays of the level, by role
+    scratch: Mapping[str, np.dtype[Any]]  # dtypes of the arrays that only its assembly needs
+    has_first: bool  # whether some of its arrays are made before it is queried
+    size: Callable[[int, int, Mapping[str, Any]], int]  # its number of positions, given those of its parent
 
-    def blank(self, role: str, size: int, dtype: np.dtype[Any]) -> np.ndarray[Any, Any]:
-        """Return an array for a query to write: uninitialized if the query writes all of it first, else of zeros."""
-        return memory.empty(size, dtype) if role in self.level.unread else memory.zeros(size, dtype)
+    @classmethod
+    def of(
+        cls,
+        target: TensorType,
+        level: Insertion,
+        facts: InsertionLevel,
+        dtypes: Mapping[str, np.dtype[Any]],
+        scratch: Iterable[str],
+    ) -> _LevelAssembly:
+        """Return the assembly of a level of a type, with the roles of arrays that only it needs."""
+        sized_alike = type(level).size_to_be is Insertion.size_to_be  # which calls ``size``
+        return cls(
+            level, facts, dtypes, {role: np.dtype(scratch_dtype(target, level, role)) for role in scratch},
+            bool(level.first_arrays(0, 0)), level.size if sized_alike else level.size_to_be,
+        )  # fmt: skip
+
+    def with_marks(self, scratch: Mapping[str, int], parents: int, n: int, shape: tuple[int, ...]) -> Mapping[str, int]:
+        """Return lengths of scratch arrays with those for shared positions and for marks."""
+        facts, lengths = self.facts, dict(scratch)
+        if facts.shared:
+            lengths.update(self.level.require(SharedPositions).shared_scratch(parents, n), stamp=n)
+        for role, coordinates in facts.marks:
+            # One mark for each combination of the coordinates that the query counts.
+            ends = [interval_of(e, shape) or (0, 1) for e in coordinates]
+            lengths[role] = prod(high - low for low, high in ends)
+        return lengths
 
 
 class InsertionKernel:
@@ -104,9 +136,16 @@ class InsertionKernel:
         self._order = [(*key, np.empty(0, dtype)) for key, dtype in dtypes.items()]
         self._private = [(k, "private") for k, level in enumerate(insertion.levels) if level.own is not None]
         self._levels = [
-            _LevelAssembly(level.require(Insertion), {role: dtypes[k, role] for role in level.roles}, facts)
+            _LevelAssembly.of(
+                target,
+                level.require(Insertion),
+                facts,
+                {role: dtypes[k, role] for role in level.roles},
+                [role for n, role in insertion.roles if n == k],
+            )
             for k, (level, facts) in enumerate(zip(self.format.levels, insertion.levels, strict=True))
         ]
+        self._in_format = f"in format {self.format}"
         if fills is None:
             show(self)
 
@@ -175,14 +214,16 @@ class InsertionKernel:
         return self.loops.functions("shared passes")
 
     @cached
-    def _ready(self) -> Functions:
+    def _calls(self) -> Mapping[str, Callable[..., int]]:
         """Functions of the insertion passes, all of which are compiled at once."""
-        return self._compiled.have(*self.phases)
+        functions = self._compiled.have(*self.phases)
+        return {name: functions[name] for name in self.phases}
 
     @cached
-    def _ready_for_threads(self) -> Functions:
+    def _calls_for_threads(self) -> Mapping[str, Callable[..., int]]:
         """Functions of the insertion passes that threads share, all of which are compiled at once."""
-        return self._compiled_for_threads.have(*self.phases)
+        functions = self._compiled_for_threads.have(*self.phases)
+        return {name: functions[name] for name in self.phases}
 
     def entry_points(self, threads: int) -> EntryPoints:
         """Return the functions that a run by one thread, or by several, calls."""
@@ -208,54 +249,67 @@ class InsertionKernel:
         threads = for_work(sum([s.vals.size for s in storages])) if self.shareable else 1
         if threads > 1 and not self._takes_threads():
             threads = 1
-        work = _InsertionRun(shape, storages, len(self._levels), threads)
-        room = memory.Budget(f"a tensor of shape {shape} in format {self.format}")
-        # Each array is paid for from one budget, in the order in which queries tell the sizes.
+        what = f"a tensor of shape {shape} {self._in_format}"
+        work = _InsertionRun(shape, storages, self._fills, len(self._levels), threads, what)
         for k in self.insertion.counters:
             over = self.format.remapping.coordinates[k].over  # type: ignore[attr-defined]
             size = prod(shape[axis] for e in over for axis in axes_of(e))
-            room.take(size * self._scratch.itemsize)
+            work.room.take(size * self._scratch.itemsize)
             work.scratch[k, "counter"] = memory.zeros(size, self._scratch)
         parents = 1
-        for k, (of, n) in enumerate(zip(self._levels, self.format.level_shape(shape), strict=True)):
-            level = of.level
-            # The query writes the first arrays of the level, and arrays that only the assembly needs.
-            first = level.first_arrays(parents, n)
-            scratch = self._scratch_of(of, parents, n, shape)
-            need = {role: size * of.dtypes[role].itemsize for role, size in first.items()}
-            for role, size in scratch.items():
-                need[role] = size * np.dtype(scratch_dtype(self.target, level, role)).itemsize
-            room.take(
-                sum(need.values()) + (threads * need[of.facts.own] if of.facts.own is not None and threads > 1 else 0)
-            )
-            made = work.made[k] = {role: of.blank(role, size, of.dtypes[role]) for role, size in first.items()}
-            for role, size in scratch.items():
-                work.scratch[k, role] = of.blank(role, size, np.dtype(scratch_dtype(self.target, level, role)))
-            if of.facts.own is not None and threads > 1:
-                work.share(k, of.facts.own)
-            # The query, if the level has one, gives the number of positions, and so the sizes of the other arrays.
-            for name in of.facts.passes[:1]:
-                self._pass(name, work)
-            if k == self.insertion.stays:
-                size = work.stay(k)
-            else:
-                size = level.size_to_be(parents, n, made)
-                self._check_positions(level, made, size)
-            # The values come after the last level, but they are paid for before its arrays are made.
-            lengths = zip(level.roles, level.array_sizes(parents, size, n), strict=True)
-            later = [length * of.dtypes[role].itemsize for role, length in lengths if role not in first]
-            last = k + 1 == len(self._levels) and not self.shares
-            room.take(sum(later) + size * self._dtype.itemsize * last)
-            if of.facts.source_level is not None:
-                made["crd"] = storages[0].level_arrays(of.facts.source_level)["crd"]
-            self._finish_arrays(level, made, parents, size, n, of.dtypes)
-            # A second pass collects the coordinates of shared positions, now that there is an array for them.
-            for name in of.facts.passes[1:]:
-                self._pass(name, work)
-            parents = size
+        for k, n in enumerate(self.format.level_shape(shape)):
+            parents = self._assemble_level(k, parents, n, work)
         work.vals = storages[0].vals if self.shares else self._values(work, parents)
         self._pass("insert", work)
-        return Storage(shape, self.target, self._in_order(work.made), work.vals)
+        return Storage(shape, self.target, self._in_order(work.arrays), work.vals)
+
+    def _assemble_level(self, k: int, parents: int, n: int, work: _InsertionRun) -> int:
+        """Make the arrays of a level, and return its number of positions."""
+        # Each array is paid for from one budget, in the order in which queries tell the sizes.
+        of, arrays = self._levels[k], work.arrays[k]
+        level, facts, dtypes = of.level, of.facts, of.dtypes
+        # The query writes the first arrays of the level, and arrays that only the assembly needs.
+        first = level.first_arrays(parents, n) if of.has_first else _NO_LENGTHS
+        scratch = level.scratch(parents, n) if of.scratch else _NO_LENGTHS
+        if facts.shared or facts.marks:
+            scratch = of.with_marks(scratch, parents, n, work.shape)
+        if first or scratch:
+            need = {role: size * dtypes[role].itemsize for role, size in first.items()}
+            for role, size in scratch.items():
+                need[role] = size * of.scratch[role].itemsize
+            shared = facts.own is not None and work.threads > 1
+            work.room.take(sum(need.values()) + (work.threads * need[facts.own or ""] if shared else 0))
+            # Arrays that the query does not write in full start zeroed.
+            for role, size in first.items():
+                arrays[role] = (memory.empty if role in level.unread else memory.zeros)(size, dtypes[role])
+            for role, size in scratch.items():
+                make = memory.empty if role in level.unread else memory.zeros
+                work.scratch[k, role] = make(size, of.scratch[role])
+            if shared and facts.own is not None:
+                work.share(k, facts.own)
+        # The query, if the level has one, gives the number of positions, and so the sizes of the other arrays.
+        for name in facts.passes[:1]:
+            self._pass(name, work)
+        if k == self.insertion.stays:
+            size = work.stay(k)
+        else:
+            size = of.size(parents, n, arrays)
+            if self._checks_positions:
+                self._check_positions(level, arrays, size)
+        # The values come after the last level, but they are paid for before its arrays are made.
+        lengths = dict(zip(level.roles, level.array_sizes(parents, size, n), strict=True)) if dtypes else _NO_LENGTHS
+        later = sum([length * dtypes[role].itemsize for role, length in lengths.items() if role not in first])
+        if k + 1 == len(self._levels) and not self.shares:
+            later += size * self._dtype.itemsize
+        if later:
+            work.room.take(later)
+        if facts.source_level is not None:
+            arrays["crd"] = work.storages[0].level_arrays(facts.source_level)["crd"]
+        _make_arrays(of, arrays, lengths)
+        # A second pass collects the coordinates of shared positions, now that there is an array for them.
+        for name in facts.passes[1:]:
+            self._pass(name, work)
+        return size
 
     def _values(self, work: _InsertionRun, size: int) -> np.ndarray[Any, Any]:
         """Return an array for the values.
@@ -264,14 +318,14 @@ class InsertionKernel:
         """
         source, dtype, fill = self.source_type, self._dtype, self.target.fill
         # Every position gets an entry if there are as many positions as entries, and none is left out or met twice.
-        kept = source is not None and source.format.is_compact and source.format.is_unique
-        whole = kept and size == work.storages[0].vals.size and not self.facts.skip_fill
-        if not whole and work.threads == 1 and has_zero_fill(self.target):
+        copied = source is not None and source.format.is_compact and source.format.is_unique
+        filled = copied and size == work.storages[0].vals.size and not self.facts.skip_fill
+        if not filled and work.threads == 1 and fill.__class__ is int and fill == 0:
             return memory.zeros(size, dtype)
         vals = memory.empty(size, dtype)
-        if not whole and work.threads > 1:
+        if not filled and work.threads > 1:
             work.lengths[len(self._levels)] = size  # tells the threads how many values they are to fill
-        elif not whole:
+        elif not filled:
             vals[...] = fill
         return vals
 
@@ -280,60 +334,36 @@ class InsertionKernel:
 
         A segment holds fewer positions than that, so that the first sum of segments to exceed them is negative.
         """
-        if not self._checks_positions:
-            return
         wrapped = any(arrays[role].min(initial=0) < 0 for role in level.shifted if role in arrays)
         if size > INT32_MAX or wrapped:
             raise IndexOverflowError(f"{self.text}: more positions than int32 arrays hold")
 
-    @staticmethod
-    def _scratch_of(of: _LevelAssembly, parents: int, n: int, shape: tuple[int, ...]) -> Mapping[str, int]:
-        """Return the lengths of the arrays that only the assembly of a level needs, by role."""
-        if not of.facts.shared and not of.facts.marks:
-            return of.level.scratch(parents, n)
-        found = dict(of.level.scratch(parents, n))
-        if of.facts.shared:
-            found.update(of.level.require(SharedPositions).shared_scratch(parents, n), stamp=n)
-        for role, coordinates in of.facts.marks:
-            # One mark for each combination of the coordinates that the query counts.
-            ends = [interval_of(e, shape) or (0, 1) for e in coordinates]
-            found[role] = prod(high - low for low, high in ends)
-        return found
-
-    def _finish_arrays(
-        self,
-        level: Insertion,
-        arrays: dict[str, np.ndarray[Any, Any]],
-        parents: int,
-        size: int,
-        dimension: int,
-        dtypes: Mapping[str, np.dtype[Any]],
-    ) -> None:
-        """Trim the arrays that were made before the query to their lengths, and make the others."""
-        for role, length in zip(level.roles, level.array_sizes(parents, size, dimension), strict=True):
-            if role in arrays:
-                arrays[role] = memory.shrink(arrays[role], length)
-            else:
-                arrays[role] = memory.empty(length, dtypes[role])
-                if level.blank:
-                    arrays[role][...] = level.blank
-
-    def _in_order(self, made: list[dict[str, np.ndarray[Any, Any]]]) -> tuple[np.ndarray[Any, Any], ...]:
-        return tuple([made[k].get(role, nothing) for k, role, nothing in self._order])
+    def _in_order(self, arrays: list[dict[str, np.ndarray[Any, Any]]]) -> tuple[np.ndarray[Any, Any], ...]:
+        return tuple([arrays[k].get(role, nothing) for k, role, nothing in self._order])
 
     def _pass(self, name: str, work: _InsertionRun) -> None:
         for k in self.insertion.counters:
             work.scratch[k, "counter"][...] = 0
-        functions, roles = self._ready, self.insertion.roles
+        calls, roles = self._calls, self.insertion.roles
         if work.threads > 1:
-            functions, roles = self._ready_for_threads, (*roles, *self._private)
+            calls, roles = self._calls_for_threads, (*roles, *self._private)
         # Scratch arrays follow the arrays of the result in its struct.
-        extra = [work.scratch.get(key, _NOTHING) for key in roles]
-        result = Storage(work.shape, self.target, (*self._in_order(work.made), *extra), work.vals)
-        given = [s.struct for s in (*work.storages, *self._fills)]
-        status = functions[name](result.struct, *given, counts_pointer(work.lengths), work.threads)
+        arrays = (*self._in_order(work.arrays), *[work.scratch.get(key, _NOTHING) for key in roles])
+        result, _memory = tensor_struct(work.shape, arrays, work.vals)
+        status = calls[name](result, *work.operands, work.counts, work.threads)
         if status:
-            fail(status, f"the assembly of a tensor of shape {result.shape} in {self.format}")
+            fail(status, f"the assembly of a tensor of shape {work.shape} in {self.format}")
+
+
+def _make_arrays(of: _LevelAssembly, arrays: dict[str, np.ndarray[Any, Any]], lengths: Mapping[str, int]) -> None:
+    """Trim the arrays that were made before the query to their lengths, and make the others."""
+    for role, length in lengths.items():
+        if role not in arrays:
+            arrays[role] = memory.empty(length, of.dtypes[role])
+            if of.level.blank:
+                arrays[role][...] = of.level.blank
+        elif arrays[role].size != length:
+            arrays[role] = memory.shrink(arrays[role], length)
 
 
 @kept
@@ -356,3 +386,4 @@ def has_zero_fill(type: TensorType) -> bool:
 
 
 _NOTHING = np.empty(0, np.int64)
+_NO_LENGTHS: Mapping[str, int] = {}
