@@ -32,7 +32,7 @@ LIMIT = 400 << 20
 def client(tmp_path_factory):
     spill = tmp_path_factory.mktemp("spill")
     with (
-        dask.config.set({"distributed.comm.timeouts.connect": "60s", "distributed.worker.memory.target": 0.05}),
+        dask.config.set({"distributed.comm.timeouts.connect": "60s", "distributed.worker.memory.target": 0.01}),
         LocalCluster(
             n_workers=2, processes=True, threads_per_worker=1, dashboard_address=":0", memory_limit=LIMIT,
             local_directory=str(spill),
@@ -139,18 +139,61 @@ def test_twenty_row_chunks_become_twenty_column_chunks(client):
 
 
 def test_chunks_are_spilled_by_their_true_sizes(client):
-    """Workers spill from a twentieth of their memory on: 15 arrays of 4 MB are 60 MB, of which 40 MB stay."""
+    """Workers spill from a hundredth of their memory on: 8 arrays of 4 MB are 32 MB, of which 8 MB stay."""
     make = dask.delayed(lambda seed: weft.random((1000, 100_000), nnz=330_000, rng=seed, format="csr"), pure=True)
     meta = weft.zeros((0, 0), format="csr")
-    parts = [da.from_delayed(make(seed), (1000, 100_000), meta=meta) for seed in range(15)]
+    parts = [da.from_delayed(make(seed), (1000, 100_000), meta=meta) for seed in range(8)]
     X = da.concatenate(parts).persist()
     wait(X, timeout=60)
     spilled = client.run(lambda dask_worker: len(dask_worker.data.slow))
-    assert sum(spilled.values()) >= 3, spilled
+    assert sum(spilled.values()) >= 5, spilled
     found = weft.dask.evaluate("s = X(i,j)*X(i,j)", X=X).compute()
     wanted = sum(float((part**2).sum()) for part in (make(seed).compute(scheduler="sync") for seed in range(2)))
     assert np.isclose(weft.dask.evaluate("s = X(i,j)*X(i,j)", X=X[:2000]).compute(), wanted)
     assert found > wanted
+
+
+def test_a_matrix_of_three_times_the_memory_streams_through(client, tmp_path):
+    """48 MB of a file, in chunks of 5 MB, of which workers keep 8 MB in memory: no pass may hold many of them."""
+    A = weft.random((100_000, 2000), nnz=4_000_000, rng=0, format="csr")
+    path = str(tmp_path / "a.npz")
+    weft.save_npz(path, A, compressed=False)
+    X = weft.dask.open(path, entries=400_000)
+    rng = np.random.default_rng(0)
+    B = weft.random((2000, 300), nnz=2000, rng=1, format="csr")
+    beside = {"x": rng.random(2000), "V": rng.random((2000, 3)), "B": B, "d": np.asarray(A.std(axis=0).todense())}
+    texts = (
+        "y(i) = X(i,j)*x(j)",
+        "Y(i,r) = X(i,j)*V(j,r)",
+        "n(i) = sum(j, (X(i,j)/d(j))*(X(i,j)/d(j)))",
+        "t(j) = log1p(X(i,j))*x(j)/sqrt(sum(k, X(i,k)*X(i,k)))",
+    )
+    jobs = []
+    for text in texts:
+        names = {name: beside[name] for name in beside if f"{name}(" in text.partition("=")[2]}
+        jobs.append((weft.dask.evaluate(text, X=X, **names), weft.evaluate(text, X=A, **names)))
+    jobs += [(weft.dask.mean(X, axis=0), A.mean(axis=0)), (weft.dask.var(X, axis=0), A.var(axis=0))]
+    product = weft.dask.evaluate("C(i,k) = X(i,j)*B(j,k)", X=X, B=B)
+    jobs[0][0].compute()
+    client.run(_memory, reset=True)
+    before = client.run(_memory)
+    for job, wanted in jobs:
+        np.testing.assert_allclose(dense(job.compute()), dense(wanted), rtol=1e-9)
+    product = product.persist()  # as large as the matrix, and spilled
+    np.testing.assert_allclose(dense(weft.dask.var(product, axis=0).compute()), dense((A @ B).var(axis=0)))
+    largest = weft.dask.svd(X, 2, seed=0)[1].compute()[0]
+    np.testing.assert_allclose(largest, weft.linalg.svds(A, k=1, return_singular_vectors=False)[0], rtol=1e-4)
+    added = [peak - before[worker] for worker, peak in client.run(_memory, peak=True).items()]
+    assert max(added) < 36, added
+
+
+def _memory(reset=False, peak=False):
+    """Return the memory of a process in MB, now or at most since the last reset."""
+    if reset:
+        with open("/proc/self/clear_refs", "w") as file:
+            file.write("5")
+    with open("/proc/self/status") as file:
+        return next(int(line.split()[1]) / 1024 for line in file if line.startswith("VmHWM" if peak else "VmRSS"))
 
 
 def test_a_worker_that_is_killed_costs_time_alone(client):
