@@ -244,20 +244,29 @@ def test_blocks_import_only_from_blocks_above():
     assert not violations, report(violations)
 
 
+def behind_doors(tree: ast.AST) -> set[str]:
+    """Return the last parts of modules that a file reaches through doors: these lead up, and only when they are used."""
+    calls = [n for n in ast.walk(tree) if isinstance(n, ast.Call) and isinstance(n.func, ast.Name)]
+    places = [call.args[0] for call in calls if call.func.id == "Door" and call.args]
+    return {place.value.rpartition(".")[2] for place in places if isinstance(place, ast.Constant)}
+
+
 def arrows() -> dict[str, set[str]]:
-    """Return for each file the files of the package that it imports, inside functions too."""
+    """Return for each file the files of the package that it imports, inside functions and for type checkers too."""
     names = {str(path.relative_to(PACKAGE).with_suffix("")): path for path in sources()}
     found: dict[str, set[str]] = {}
     for name, path in names.items():
-        package = name.split("/")[:-1]
-        for node in running_nodes(ast.parse(path.read_text("utf-8"))):
+        package, tree = name.split("/")[:-1], ast.parse(path.read_text("utf-8"))
+        late = behind_doors(tree)
+        for node in ast.walk(tree):
             if not isinstance(node, ast.ImportFrom) or not node.level:
                 continue
             place = [*package[: len(package) - node.level + 1], *(node.module.split(".") if node.module else [])]
             base = "/".join(place)
             for alias in node.names:
                 whole = f"{base}/{alias.name}".strip("/")
-                found.setdefault(name, set()).add(base if base in names else whole)
+                if not late & {alias.name, base.rpartition("/")[2]}:
+                    found.setdefault(name, set()).add(base if base in names else whole)
     return {name: {to for to in arrows if to in names} for name, arrows in found.items()}
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from math import prod
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 from ..records import record
 from ..runtime import for_work
@@ -19,7 +19,20 @@ from .same_structure import same_structure
 
 if TYPE_CHECKING:
     from ..compiler import Lowered
-    from .plan import Plan
+
+
+class Plan(Protocol):
+    """What the conditions ask of a plan."""
+
+    scans: tuple[tuple[int, int], ...]
+    structure_operands: tuple[int, ...]
+
+    @property
+    def kernel(self) -> Kernel: ...
+    @property
+    def has_equal_parallel_loops(self) -> bool: ...
+    def shape(self, storages: Sequence[Storage]) -> tuple[int, ...]: ...
+    def taking(self, alternative: Alternative) -> Plan: ...
 
 
 @record

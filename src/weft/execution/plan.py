@@ -38,10 +38,11 @@ from .alternatives import (
     KernelAlternative,
 )
 from .conversion import convert, convert_result
-from .facts import InSteps, KernelPlan, PlanFacts, PlanRequest, Steps, ValuesOnly, WithFills
+from .facts import Steps
 from .kernel import Kernel, with_fill
 from .loops import asked
 from .plan_cache import kept, plans
+from .plan_facts import InSteps, KernelPlan, PlanFacts, PlanRequest, ValuesOnly, WithFills
 from .same_structure import same_structure
 from .structure import Structure, check_writable, require_structure
 

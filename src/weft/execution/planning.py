@@ -29,17 +29,7 @@ from ..storage import fill_of, tensor_type
 from ..variant import Variant
 from .alternatives import ALTERNATIVES, Choice
 from .conversion_plan import conversion as conversion
-from .facts import (
-    EntryRequest,
-    InSteps,
-    KernelPlan,
-    LoopRequest,
-    PlanFacts,
-    PlanRequest,
-    Steps,
-    ValuesOnly,
-    WithFills,
-)
+from .facts import EntryRequest, LoopRequest, Steps
 from .full_results import may_spread, spreading
 from .insertion_loops import entry_loops
 from .loop_facts import loop_facts as loop_facts
@@ -47,6 +37,7 @@ from .loop_facts import lowered as lowered
 from .loop_facts import run_facts as run_facts
 from .loop_facts import text_of as text_of
 from .loops import Loops
+from .plan_facts import InSteps, KernelPlan, PlanFacts, PlanRequest, ValuesOnly, WithFills
 from .steps import in_pairs, wrapping_first
 
 UserSchedule = Callable[[LoopNest], LoopNest]

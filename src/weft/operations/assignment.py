@@ -10,7 +10,6 @@ together.
 from __future__ import annotations
 
 import math
-from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -20,7 +19,6 @@ from ..dtypes import as_values, index_dtype
 from ..errors import ShapeError
 from ..formats import Format
 from ..records import cached
-from ..runtime.forks import data_lock
 from ..storage import Storage, coordinate_storage
 from .broadcasting import broadcast
 from .elementwise import without_axes
@@ -29,6 +27,7 @@ from .fill_change import require_dense, same_number
 from .index_keys import Key, parse_key
 from .indexing import coordinates
 from .operands import StorageHolder, as_operand, storage_of
+from .pending_writes import same_bits
 
 
 def setitem(
@@ -207,18 +206,8 @@ def _entries(value: Any, storage: Storage, region: _Region) -> tuple[list[np.nda
         rows = region.coordinates(np.unravel_index(np.arange(size), region.shape) if region.shape else ())
     rows, vals = _last(rows, whole_values, storage.shape) if region.repeats else (rows, whole_values)
     # Compared bit by bit, so that NaN equals NaN and -0.0 differs from 0.0.
-    same = _same_bits(vals, fill)
+    same = same_bits(vals, fill)
     return ([row[~same] for row in rows], vals[~same]) if same.any() else (rows, vals)
-
-
-def _same_bits(vals: np.ndarray[Any, Any], fill: Any) -> np.ndarray[Any, Any]:
-    """Return where values equal a number to the last bit."""
-    width = vals.itemsize
-    if width > 8:
-        halves = vals.view(np.uint64).reshape(-1, 2) == np.asarray(fill).reshape(1).view(np.uint64)
-        return np.asarray(halves.all(axis=1))
-    kind = f"u{width}"
-    return np.asarray(vals.view(kind) == np.asarray(fill).reshape(1).view(kind))
 
 
 def _sparse_mask(key: Any, shape: tuple[int, ...]) -> Storage | None:
@@ -264,60 +253,3 @@ def _last(
         return rows, vals
     keep = len(vals) - 1 - first
     return [row[keep] for row in rows], vals[keep]
-
-
-class PendingWrites:
-    """Assignments to a tensor since it was last read as a whole; to be used while its lock is held.
-
-    The object is made at the first assignment to a tensor, and belongs to the tensor from then on. At any time either
-    the tensor or this object has a storage, even after an interrupt: no function is called between giving the storage
-    to one and taking it from the other.
-    """
-
-    __slots__ = ("base", "lock", "room", "written")
-
-    def __init__(self) -> None:
-        self.lock = data_lock()
-        self.base: Storage | None = None  # the tensor before the assignments; None while there are none
-        # The copy of base that takes new entries; nothing else has its arrays.
-        self.room: execution.InsertionTarget | None = None
-        self.written: dict[tuple[int, ...], Any] = {}  # single elements that are still to be assigned
-
-    @property
-    def storage(self) -> Storage:
-        """Tensor without the pending single elements."""
-        found = self.base if self.room is None else self.room.storage
-        assert found is not None, "something is being assigned"
-        return found
-
-    def finish(self) -> Storage:
-        """Assign the pending single elements, and return the tensor."""
-        if self.written:
-            count, storage = len(self.written), self.storage
-            order, dtype = len(storage.shape), storage.dtype
-            rows = np.fromiter(chain.from_iterable(self.written), np.int64, count * order).reshape(count, order).T
-            self._put_elements(tuple(map(np.ascontiguousarray, rows)), np.fromiter(self.written.values(), dtype, count))
-            self.written = {}
-        return self.storage
-
-    def _put_elements(self, rows: tuple[np.ndarray[Any, Any], ...], vals: np.ndarray[Any, Any]) -> None:
-        """Assign distinct elements; those that get the fill value are taken out by a general assignment."""
-        storage, room = self.storage, self.room
-        if (
-            not execution.takes_insertions(storage.format)
-            or _same_bits(vals, storage.dtype.type(storage.type.fill)).any()
-        ):
-            self._put(rows, vals)
-            return
-        room = room or execution.insertion_target(storage)
-        assert room is not None
-        room.insert(rows, vals)
-        self.base, self.room = room.storage, room
-
-    def put(self, key: Any, value: Any) -> None:
-        """Assign a value to the elements that ``key`` selects."""
-        self.finish()
-        self._put(key, value)
-
-    def _put(self, key: Any, value: Any) -> None:
-        self.base, self.room = setitem(self.storage, self.room, key, value)

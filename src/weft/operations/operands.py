@@ -14,9 +14,7 @@ from ..formats import FormatLike
 from ..hints import TENSOR_NAMES
 from ..storage import Storage, in_transfer
 from . import foreign_tensors
-
-if TYPE_CHECKING:
-    from .assignment import PendingWrites
+from .pending_writes import PendingWrites
 
 
 class StorageHolder:

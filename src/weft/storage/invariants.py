@@ -7,40 +7,48 @@ lengths and dtypes, and the order of the coordinate tuples that a level and the 
 from __future__ import annotations
 
 from itertools import takewhile
-from typing import TYPE_CHECKING, Any
+from typing import Any, Protocol
 
 import numpy as np
 
 from ..dtypes import INDEX_DTYPES
 from ..errors import StorageError
-from ..formats import LevelFormat
+from ..formats import LevelFormat, TensorType
 from ..formats.capabilities import ComputedCoordinates, CurveOrder
 from ..remapping.nodes import Axis, evaluate
 from .entry_order import chain_order
 from .shapes import checked_shape
 
-if TYPE_CHECKING:
-    from .storage import Storage
+
+class TensorArrays(Protocol):
+    """What the checks read of a tensor."""
+
+    shape: tuple[int, ...]
+    type: TensorType
+    arrays: tuple[np.ndarray[Any, Any], ...]
+    vals: Any
+
+    def level_arrays(self, level: int) -> dict[str, np.ndarray[Any, Any]]: ...
 
 
-def check(storage: Storage) -> None:
+def check(tensor: TensorArrays) -> None:
     """Raise an error unless the arrays satisfy every invariant of the format."""
-    checked_shape(storage.shape)
-    reason = _reason(storage)
+    checked_shape(tensor.shape)
+    reason = _reason(tensor)
     if reason is not None:
-        raise StorageError(f"{reason}; the tensor has shape {storage.shape} and format {storage.format}")
+        raise StorageError(f"{reason}; the tensor has shape {tensor.shape} and format {tensor.type.format}")
 
 
-def _reason(storage: Storage) -> str | None:
-    format, shape = storage.format, storage.shape
+def _reason(tensor: TensorArrays) -> str | None:
+    format, shape = tensor.type.format, tensor.shape
     if len(shape) != format.order:
         return f"the shape has {len(shape)} axes, the format {format.order}"
     if any(size < 0 for size in shape):
         return "the shape has a negative size"
-    reason = _array_reason(storage)
+    reason = _array_reason(tensor)
     if reason is not None:
         return reason
-    size, arrays = 1, [storage.level_arrays(k) for k in range(len(format.levels))]
+    size, arrays = 1, [tensor.level_arrays(k) for k in range(len(format.levels))]
     level_shape = format.level_shape(shape)
     lowest = [e[0] if e else 0 for e in format.remapping.extents(shape)]
     for k, level in enumerate(format.levels):
@@ -61,37 +69,37 @@ def _reason(storage: Storage) -> str | None:
         for role, length in zip(level.roles, level.array_sizes(parents, size, dimension), strict=True):
             if len(arrays[k][role]) != length:
                 return f"level {k + 1} ({level}): {role} has {len(arrays[k][role])} entries instead of {length}"
-    if len(storage.vals) != size:
-        return f"there are {len(storage.vals)} values for {size} positions"
-    return _chains_reason(storage, arrays) or _lookup_reason(storage)
+    if len(tensor.vals) != size:
+        return f"there are {len(tensor.vals)} values for {size} positions"
+    return _chains_reason(tensor, arrays) or _lookup_reason(tensor)
 
 
-def _lookup_reason(storage: Storage) -> str | None:
+def _lookup_reason(tensor: TensorArrays) -> str | None:
     """Return what is wrong with the lookup of whole coordinates in the arrays, or None.
 
     The result is None, too, if the format has no such lookup.
     """
-    asked = storage.format.looked_up
+    asked = tensor.type.format.looked_up
     if asked is None:
         return None
     level = asked.levels[-1]
-    reason = level.check(1, storage.shape[-1], dict(zip(level.roles, storage.arrays, strict=True)))
+    reason = level.check(1, tensor.shape[-1], dict(zip(level.roles, tensor.arrays, strict=True)))
     return None if reason is None else f"the table of whole coordinates: {reason}"
 
 
-def _array_reason(storage: Storage) -> str | None:
-    type, roles = storage.type, storage.format.roles
-    if len(storage.arrays) != len(roles):
-        return f"there are {len(storage.arrays)} index arrays instead of {len(roles)}"
+def _array_reason(tensor: TensorArrays) -> str | None:
+    type, roles = tensor.type, tensor.type.format.roles
+    if len(tensor.arrays) != len(roles):
+        return f"there are {len(tensor.arrays)} index arrays instead of {len(roles)}"
     # Kernels read arrays through pointers, and need their dtypes and contiguous memory.
-    for (k, role), array, dtype in zip(roles, storage.arrays, type.index_dtypes, strict=True):
+    for (k, role), array, dtype in zip(roles, tensor.arrays, type.index_dtypes, strict=True):
         if array.ndim != 1 or not array.flags.c_contiguous:
-            return f"level {k + 1} ({storage.format.levels[k]}): {role} is not 1-D and contiguous"
+            return f"level {k + 1} ({tensor.type.format.levels[k]}): {role} is not 1-D and contiguous"
         # Equal dtypes are native, as that of the name is.
         if dtype not in INDEX_DTYPES or array.dtype != dtype:
-            where = f"level {k + 1} ({storage.format.levels[k]}): {role}"
+            where = f"level {k + 1} ({tensor.type.format.levels[k]}): {role}"
             return f"{where} has dtype {array.dtype.name} instead of {dtype}; index dtypes are int32 and int64"
-    vals = storage.vals
+    vals = tensor.vals
     if vals.ndim != 1 or not vals.flags.c_contiguous:
         return "the values are not 1-D and contiguous"
     if vals.dtype != type.dtype:
@@ -99,10 +107,10 @@ def _array_reason(storage: Storage) -> str | None:
     return None
 
 
-def _chains_reason(storage: Storage, arrays: list[dict[str, np.ndarray[Any, Any]]]) -> str | None:
+def _chains_reason(tensor: TensorArrays, arrays: list[dict[str, np.ndarray[Any, Any]]]) -> str | None:
     """Return why a level and the branchless levels below it do not hold tuples in their promised order, or None."""
-    levels = storage.format.levels
-    for chain in storage.format.level_groups:
+    levels = tensor.type.format.levels
+    for chain in tensor.type.format.level_groups:
         begin = chain.start
         if "pos" not in arrays[begin]:
             continue  # other levels check their own coordinates
@@ -123,7 +131,7 @@ def _chains_reason(storage: Storage, arrays: list[dict[str, np.ndarray[Any, Any]
         # Along a space-filling curve, such as Morton order, the codes of the tuples are ordered and not the tuples.
         curve = levels[begin].capability(CurveOrder)
         if curve is not None and len(crds) == len(found):
-            extents = storage.format.remapping.extents(storage.shape)
+            extents = tensor.type.format.remapping.extents(tensor.shape)
             codes = curve.codes([Axis(k) for k in range(len(crds))], [extents[k] or (0, 1) for k in chain])
             wide = [crd.astype(np.int64) for crd in crds]
             if not chain_order([evaluate(code, wide) for code in codes], segments)[-1][0]:

@@ -15,10 +15,11 @@ from ..dtypes import index_dtype as smallest_index_dtype
 from ..errors import ShapeError, WeftError
 from ..formats import Format, FormatLike, FormatOptions, check_keywords, shown_name
 from ..operations import foreign_tensors
-from ..operations.assignment import PendingWrites
+from ..operations.assignment import setitem
 from ..operations.canonical import canonical, count_explicit_fill, drop_explicit_fill
 from ..operations.indexing import getitem
 from ..operations.operands import StorageHolder, storage_of
+from ..operations.pending_writes import PendingWrites
 from ..operations.places import element_at, inside, place_of
 from ..runtime.forks import data_lock
 from ..storage import Storage
@@ -963,7 +964,7 @@ class SparseTensor(Dispatch, LazyMethods):
         except AttributeError:
             with _FIRST:
                 if getattr(self, "_writing", None) is None:
-                    self._writing = PendingWrites()
+                    self._writing = PendingWrites(setitem)
                 return self._writing
 
     def _assign_element(self, place: tuple[int, ...], value: Any) -> bool:
@@ -1022,7 +1023,7 @@ class SparseTensor(Dispatch, LazyMethods):
 
 _FIRST = data_lock()
 """Lock that is held while a tensor gets its object of pending assignments."""
-_NEVER = PendingWrites()
+_NEVER = PendingWrites(setitem)
 """Pending assignments of tensors that have never been assigned to."""
 
 
