@@ -27,7 +27,8 @@ from ..analysis.merge_lattice import LevelIterator
 from ..code_options import CodeOptions
 from ..concrete_notation.nodes import Assign, Forall, Program, Stmt, accesses, assignments
 from ..formats import LevelVars, TensorType
-from ..formats.capabilities import Insertion, QueriedEdges, SharedPositions, scratch_dtype
+from ..formats.capabilities import Insertion, QueriedEdges, SharedPositions
+from ..formats.format import scratch_dtype
 from ..index_notation.nodes import Access
 from ..ir import nodes as ir
 from ..ir.builder import add, block, cast, if_, increment, lit, lor, lt, mul, ne, sub

@@ -16,7 +16,8 @@ from ..doors import Door
 from ..dtypes import INT32_MAX
 from ..errors import IndexOverflowError
 from ..formats import TensorType
-from ..formats.capabilities import Insertion, SharedPositions, scratch_dtype
+from ..formats.capabilities import Insertion, SharedPositions
+from ..formats.format import scratch_dtype
 from ..records import cached, record
 from ..remapping.inverse import interval_of
 from ..remapping.nodes import axes_of

@@ -8,7 +8,7 @@ by a function of the group, or by an attribute such as ``appends = True``.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, ClassVar, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 
@@ -17,9 +17,6 @@ from ..ir.nodes import Block, Expr, Stmt, Var
 from ..queries import Query
 from ..remapping import IndexExpr
 from .level import Arrays, LevelEntries, LevelFormat, LevelSlice, LevelVars, Placing, Span
-
-if TYPE_CHECKING:
-    from .format import TensorType
 
 __all__ = [
     "Append",
@@ -42,7 +39,6 @@ __all__ = [
     "WholeLookup",
     "is_appendable_at",
     "lists",
-    "scratch_dtype",
 ]
 
 
@@ -508,11 +504,3 @@ def is_appendable_at(level: LevelFormat, k: int) -> bool:
 def lists(level: LevelFormat) -> bool:
     """Return whether ``crd`` holds the level's coordinates, one for each position."""
     return "crd" in level.roles and level.capability(ComputedCoordinates) is None
-
-
-def scratch_dtype(type: TensorType, level: LevelFormat | None = None, role: str = "") -> str:
-    """Return the dtype of an array that only assembly needs, which is wide enough for positions of the result."""
-    # A dtype that holds the coordinates and positions of the result holds all counts of the assembly.
-    if level is not None and role in level.require(Insertion).flags:
-        return "uint8"
-    return "int32" if all(dtype == "int32" for dtype in type.index_dtypes) else "int64"

@@ -17,7 +17,7 @@ from ..hints import did_you_mean
 from ..remapping import Axis, Binary, Constant, Remapping, inverse_permutation
 from ..sections import sections
 from . import levels
-from .format import Format
+from .format import NAMING, Format, Naming
 from .level import LevelFormat
 from .levels import (
     Banded,
@@ -578,3 +578,10 @@ def is_named(name: str, format: Format) -> bool:
         return parse_format(str(name), format.order) in _variants(format)
     except (FormatError, NotationError):
         return name == str(format)
+
+
+def _every_option(format: Format) -> Mapping[str, Any]:
+    return {key: value for name in WITH_OPTIONS for key, value in (options_of(name, format) or {}).items()}
+
+
+NAMING.append(Naming(name_of, is_named, parse_format, _every_option))

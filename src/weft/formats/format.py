@@ -6,7 +6,7 @@ A format is a remapping and levels. A tensor type is a format with dtypes and a 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import field
 from functools import lru_cache
 from itertools import count, pairwise, zip_longest
@@ -17,7 +17,7 @@ from ..records import cached, record, replace
 from ..remapping import Axis, IndexExpr, Remapping
 from ..remapping.nodes import Binary, Constant, may_be_negative, substitute
 from ..tracebacks import ends_at_caller
-from .capabilities import CurveOrder, WholeLookup
+from .capabilities import CurveOrder, Insertion, WholeLookup
 from .level import LevelFormat
 from .levels import Compressed, Dense, Singleton
 from .soundness import Condition, conditions, stored_remapping, why_unsound
@@ -123,9 +123,7 @@ class Format:
             return self._hash == other._hash and self.remapping == other.remapping and self.levels == other.levels
         if not isinstance(other, str):
             return NotImplemented
-        from .catalogue import is_named  # here, since the catalogue imports this module
-
-        return is_named(other, self)
+        return NAMING[0].is_named(other, self)
 
     def __repr__(self) -> str:
         """Return the constructor call of the format.
@@ -147,9 +145,8 @@ class Format:
 
     @cached
     def _pickled(self) -> tuple[Any, ...]:
-        from .catalogue import name_of, parse_format  # here, since the catalogue imports this module
-
-        name = name_of(self)
+        parse_format = NAMING[0].parse_format
+        name = NAMING[0].name_of(self)
         try:
             named = parse_format(name, self.order)
         except FormatError:
@@ -180,9 +177,7 @@ class Format:
         >>> parse_format("bsr", 2, blocksize=(3, 2)).options
         {'blocksize': (3, 2)}
         """
-        from .catalogue import WITH_OPTIONS, options_of
-
-        return {key: value for name in WITH_OPTIONS for key, value in (options_of(name, self) or {}).items()}
+        return NAMING[0].all_options(self)
 
     @cached
     def is_structured(self) -> bool:
@@ -536,9 +531,20 @@ class Format:
         return _dense(order)
 
     def __str__(self) -> str:
-        from .catalogue import name_of
+        return NAMING[0].name_of(self)
 
-        return name_of(self)
+
+@record
+class Naming:
+    """Functions of the catalogue, which imports this module and registers them in ``NAMING``."""
+
+    name_of: Callable[[Format], str]
+    is_named: Callable[[str, Format], bool]
+    parse_format: Callable[..., Format]
+    all_options: Callable[[Format], Mapping[str, Any]]
+
+
+NAMING: list[Naming] = []
 
 
 @lru_cache(maxsize=1024)
@@ -636,3 +642,11 @@ class TensorType:
 def _number_type(dtype: str, fill: Any, negative_zero: bool) -> TensorType:
     """Return the type of a number, the same object for equal ones, which are then quickly compared."""
     return TensorType(dtype, Format.dense(0), (), fill)
+
+
+def scratch_dtype(type: TensorType, level: LevelFormat | None = None, role: str = "") -> str:
+    """Return the dtype of an array that only assembly needs, which is wide enough for positions of the result."""
+    # A dtype that holds the coordinates and positions of the result holds all counts of the assembly.
+    if level is not None and role in level.require(Insertion).flags:
+        return "uint8"
+    return "int32" if all(dtype == "int32" for dtype in type.index_dtypes) else "int64"
