@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 class Plan(Protocol):
-    """What the conditions ask of a plan."""
+    """A plan, as far as the conditions ask it."""
 
     scans: tuple[tuple[int, int], ...]
     structure_operands: tuple[int, ...]

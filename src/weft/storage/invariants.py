@@ -21,7 +21,7 @@ from .shapes import checked_shape
 
 
 class TensorArrays(Protocol):
-    """What the checks read of a tensor."""
+    """A tensor, as far as the checks read it."""
 
     shape: tuple[int, ...]
     type: TensorType
