@@ -19,8 +19,8 @@ PACKAGE = ROOT / "src" / "weft"
 
 # Each block imports only from blocks before it.
 ORDER = (
-    "_api", "doors", "sections", "hints", "errors", "records", "optimizations", "code_options", "variant",
-    "control_groups", "config", "tracebacks", "dtypes", "abi", "ir", "index_notation", "concrete_notation",
+    "_api", "doors", "sections", "hints", "errors", "records", "trees", "optimizations", "code_options",
+    "variant", "control_groups", "config", "tracebacks", "dtypes", "abi", "ir", "index_notation", "concrete_notation",
     "remapping", "queries", "formats", "analysis", "scheduling", "lowering", "assembly", "codegen", "tracing",
     "compiler", "runtime", "storage", "execution", "operations", "tensor", "drawing", "numpy_api", "array_api",
     "interop", "io", "csgraph", "fft", "lib", "linalg", "dask", "xarray", "testing", "versions", "__init__",
@@ -149,7 +149,7 @@ def layering_violations(path: Path, text: str) -> list[str]:
 LOADED = {  # by ``import weft``: no block of the compiler is among them, and of execution the door alone
     "__init__", "_api", "code_options", "config", "control_groups", "dtypes", "errors", "execution", "formats", "hints",
     "index_notation", "interop", "ir", "operations", "optimizations", "queries", "records", "remapping",
-    "runtime", "sections", "storage", "tensor", "tracebacks",
+    "runtime", "sections", "storage", "tensor", "tracebacks", "trees",
 }  # fmt: skip
 
 

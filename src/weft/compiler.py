@@ -17,7 +17,6 @@ from typing import Literal as OneOf
 
 from .analysis import merge_lattice
 from .analysis.derived_variables import level_variables, spelling
-from .analysis.implicit_values import RuntimeValue
 from .analysis.insertion_plan import InsertionPass
 from .analysis.level_queries import queries_over_axes
 from .analysis.runtime_fills import fill_operands
@@ -31,12 +30,15 @@ from .codegen.support.arithmetic import SCALAR_POWERS
 from .codegen.support.vectors import MANY
 from .concrete_notation import Workspace
 from .concrete_notation import to_text as statement_text
-from .concrete_notation.nodes import Forall, accesses, assignments, foralls_of
+from .concrete_notation.nodes import Forall
+from .concrete_notation.traversal import assignments, foralls_of
+from .concrete_notation.values import RuntimeValue
 from .errors import ScheduleError
 from .formats import Dense, Format, TensorType
 from .formats.append_chains import append_chains, coordinate_list_format
 from .index_notation import explicit_sums, to_text
 from .index_notation.nodes import Access, Assignment, Expr
+from .index_notation.traversal import accesses
 from .ir import Function
 from .ir.passes.polling import with_polls
 from .ir.passes.prefetch_streams import prefetch_memory

@@ -8,10 +8,11 @@ from typing import ParamSpec, TypeVar
 from .analysis.derived_variables import derived_variables, single_coordinate_levels
 from .concrete_notation import to_text as statement_text
 from .concrete_notation.checks import why_not_concrete
-from .concrete_notation.nodes import accesses, assignments
+from .concrete_notation.traversal import assignments
 from .errors import LoweringError
 from .index_notation import to_text
 from .index_notation.nodes import Assignment
+from .index_notation.traversal import accesses
 from .ir import Function
 from .ir.printer import function_text
 from .ir.verify import problems

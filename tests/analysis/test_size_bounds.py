@@ -7,9 +7,9 @@ import pytest
 from tests.grid.grid import EXTENTS, array, stored
 from tests.oracle import evaluate_dense
 
-from weft.analysis.implicit_values import UNKNOWN
 from weft.analysis.iteration_graph import typed_implicit_value
 from weft.analysis.size_bounds import bound
+from weft.concrete_notation.values import UNKNOWN
 from weft.index_notation import accesses, explicit_sums, parse
 
 EXPRESSIONS = [

@@ -9,7 +9,7 @@ import weft
 from weft.analysis.contributions import contribution_order, entry_order_of, has_one_position_each
 from weft.code_options import CodeOptions
 from weft.compiler import plan_loops, schedule_entry_loops
-from weft.concrete_notation.nodes import foralls_of
+from weft.concrete_notation.traversal import foralls_of
 from weft.config import config
 from weft.formats import TensorType, parse_format
 from weft.index_notation import parse

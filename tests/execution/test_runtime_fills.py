@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 import weft
-from weft.analysis.implicit_values import CastExpr, RuntimeValue
 from weft.analysis.runtime_fills import evaluate, with_runtime_fills
+from weft.concrete_notation.values import CastExpr, RuntimeValue
 from weft.config import config
 from weft.execution.plan import evaluate as compute
 from weft.execution.plan import plan_for

@@ -9,15 +9,17 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence, Set
 from functools import lru_cache
 
-from ..concrete_notation.nodes import Assign, Forall, Program, Stmt, Where, accesses, assignments
+from ..concrete_notation.nodes import Assign, Forall, Program, Stmt, Where
+from ..concrete_notation.traversal import assignments
+from ..concrete_notation.values import without_conversions
 from ..formats import Format, LevelFormat, TensorType
 from ..formats.capabilities import Insertion, SharedPositions
 from ..index_notation.nodes import Access
+from ..index_notation.traversal import accesses
 from ..records import record
 from ..remapping.inverse import significance
 from ..remapping.nodes import Axis, Binary, Counter, IndexExpr, axes_of, counters_of, substitute
 from .derived_variables import level_variables
-from .implicit_values import without_conversions
 
 
 @record
@@ -249,9 +251,11 @@ def order_within(by: Sequence[IndexExpr], fixed: frozenset[int]) -> tuple[int, .
 
 def _rising(e: IndexExpr, fixed: frozenset[int]) -> tuple[int, ...] | None:
     """Return the axes in whose lexicographic order an expression increases for ``fixed`` axes, or None."""
-    match e:
-        case Binary(op="+" | "-", left=left, right=right) if axes_of(right) <= fixed:
-            return _rising(left, fixed)
-        case Binary(op="+", left=left, right=right) if axes_of(left) <= fixed:
-            return _rising(right, fixed)
+    while isinstance(e, Binary) and e.op in ("+", "-"):
+        if axes_of(e.right) <= fixed:
+            e = e.left
+        elif e.op == "+" and axes_of(e.left) <= fixed:
+            e = e.right
+        else:
+            break
     return significance([e])

@@ -1,11 +1,6 @@
 """Implicit values: expressions with explicit conversions, simplified for operands that have no stored entry.
 
-Two nodes are added to those of index notation. ``CastExpr`` makes NumPy's promotion visible. ``ImplicitValue`` is an
-operand that has its fill value, since it has no stored entry. The operator table decides how such operands simplify an
-expression.
-
-A fill value that no row of the operator table names is a ``RuntimeValue``: kernels read it when they run. An operator
-with such an operand gives another ``RuntimeValue``.
+The operator table decides how an operand without a stored entry simplifies an expression.
 """
 
 from __future__ import annotations
@@ -16,108 +11,24 @@ from typing import Any
 
 import numpy as np
 
-from ..concrete_notation.nodes import Assign, Fill, Forall, Sequence, Stmt, Where, accesses, assignments, result_of
-from ..dtypes import adds_alike, same_scalar
+from ..concrete_notation.nodes import Assign, Fill, Forall, Sequence, Stmt, Where
+from ..concrete_notation.traversal import assignments, result_of
+from ..concrete_notation.values import (
+    UNKNOWN,
+    CastExpr,
+    ImplicitValue,
+    RuntimeValue,
+    TypedLiteral,
+    is_constant,
+    neutral_in_sum,
+    same_value,
+    typed,
+)
+from ..dtypes import adds_alike
 from ..index_notation import dtype_promotion
 from ..index_notation.nodes import Access, Apply, Expr, Literal, Reduce
 from ..index_notation.operator_table import OPERATORS
-from ..records import record
-
-
-class _Unknown:
-    """Implicit value of an expression that is not known at compile time."""
-
-    def __repr__(self) -> str:
-        return "UNKNOWN"
-
-
-UNKNOWN = _Unknown()
-
-
-@record
-class CastExpr(Expr):
-    """An expression converted to another dtype."""
-
-    expr: Expr
-    dtype: str
-
-
-@record
-class TypedLiteral(Expr):
-    """A literal whose dtype is decided; ``0.0`` and ``-0.0`` differ, and NaN equals NaN."""
-
-    value: bool | int | float | complex
-    dtype: str
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, TypedLiteral) and self.dtype == other.dtype and same_value(self.value, other.value)
-
-    def __hash__(self) -> int:
-        return hash((self.dtype, self.value if self.value == self.value else "nan"))
-
-    def __str__(self) -> str:
-        return repr(self.value)
-
-
-@record
-class ImplicitValue(Expr):
-    """An operand that has its fill value, since it has no stored entry; values are equal as for ``TypedLiteral``."""
-
-    value: Any
-    dtype: str
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, ImplicitValue) and self.dtype == other.dtype and same_value(self.value, other.value)
-
-    def __hash__(self) -> int:
-        return hash((self.dtype, self.value if self.value == self.value else "nan"))
-
-
-@record
-class RuntimeValue:
-    """A fill value, or an implicit value computed from fill values, that is known when a kernel runs.
-
-    Two such values are the same if their expressions are.
-    """
-
-    __array_ufunc__ = None  # NumPy's scalars leave comparisons to this class
-
-    expr: Expr  # the value, in terms of accesses without indices, each of which stands for the fill value of an operand
-    dtype: str  # Dtype of the value
-    # Values that are known, since the plan is for fill values of which these expressions have these values.
-    answers: tuple[tuple[Expr, Any], ...] = ()
-
-    def item(self) -> RuntimeValue:
-        """Return the value itself, since it has no Python scalar."""
-        return self
-
-    def of(self, expr: Expr, dtype: str) -> Any:
-        """Return the value of an expression over the same fill values: a scalar if it is known."""
-        for known, value in self.answers:
-            if known == expr:
-                return typed(value, dtype)
-        return RuntimeValue(expr, dtype, self.answers)
-
-    def __repr__(self) -> str:
-        return str(self.expr)
-
-
-def same_value(a: Any, b: Any) -> bool:
-    """Return whether two fill values are the same: NaN equals NaN, -0.0 does not equal 0.0."""
-    if a is UNKNOWN or b is UNKNOWN:
-        return False
-    if isinstance(a, RuntimeValue) or isinstance(b, RuntimeValue):
-        return bool(a == b)
-    return same_scalar(a, b)
-
-
-def neutral_in_sum(absent: Any, neutral: Any) -> Any:
-    """Return ``absent`` if it and ``neutral`` are zeros of any sign, else ``neutral``.
-
-    A sum that starts from zero does not depend on the sign of a zero that is added. An implicit value that is a zero of
-    either sign is therefore neutral.
-    """
-    return absent if absent is not UNKNOWN and neutral is not UNKNOWN and absent == 0 == neutral else neutral
+from ..index_notation.traversal import accesses
 
 
 @lru_cache(maxsize=4096)
@@ -223,34 +134,6 @@ def _passed(expr: Expr, access: Access, dtype: np.dtype[Any]) -> np.dtype[Any] |
     return dtype
 
 
-def without_conversions(expr: Expr) -> Expr:
-    """Return an expression as index notation again, without conversions and dtypes.
-
-    Some decisions depend on operands and operators only.
-    """
-    match expr:
-        case CastExpr(expr=inner):
-            return without_conversions(inner)
-        case TypedLiteral(value=value) | ImplicitValue(value=value):
-            return Literal(value)
-        case Apply(op=op, args=args):
-            return Apply(op, tuple(without_conversions(arg) for arg in args))
-    return expr
-
-
-def typed(value: Any, dtype: str) -> Any:
-    """Return a fill value as a scalar of its dtype, so that operators treat it as they treat stored values."""
-    if value is UNKNOWN or not dtype:
-        return value
-    if isinstance(value, RuntimeValue):
-        return value if value.dtype == dtype else value.of(CastExpr(value.expr, dtype), dtype)
-    array = np.asarray(value)
-    if array.dtype.kind == "c" and np.dtype(dtype).kind not in "cb":
-        array = array.real  # as kernels convert, and without NumPy's warning
-    with np.errstate(all="ignore"):
-        return array.astype(dtype)[()]
-
-
 def _apply(op: str, values: tuple[Any, ...]) -> Any:
     """Return the result of an operator for implicit values, which depends on the run if one of the values does."""
     if (runtime := next((v for v in values if isinstance(v, RuntimeValue)), None)) is not None:
@@ -316,18 +199,6 @@ def asked_of(expr: Expr) -> Access | None:
             (asked,) = dict.fromkeys(a for a in accesses(arg) if a.indices)
             return asked
     return None
-
-
-def is_constant(expr: Expr) -> bool:
-    """Return whether an expression is made of literals alone."""
-    match expr:
-        case Literal() | TypedLiteral():
-            return True
-        case CastExpr(expr=inner):
-            return is_constant(inner)
-        case Apply(args=args):
-            return not expr.distinct_accesses and all(is_constant(arg) for arg in args)
-    return False
 
 
 def annihilates(op: str, args: tuple[Expr, ...], position: int, fill: Any) -> bool:

@@ -4,22 +4,27 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from functools import lru_cache, partial
-from operator import is_
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
 
+from ..concrete_notation.values import (
+    UNKNOWN,
+    ImplicitValue,
+    TypedLiteral,
+    is_constant,
+    neutral_in_sum,
+    same_value,
+    typed,
+)
 from ..formats import Dense, Format, TensorType
 from ..index_notation import nodes
 from ..index_notation.nodes import Access, Apply, Expr, Reduce
 from ..index_notation.operator_table import OPERATORS, REPETITIONS
+from ..index_notation.traversal import reductions, rewrite, without_reductions
 from . import merge_lattice
 from .derived_variables import DerivedVariable, level_variables
 from .implicit_values import (
-    UNKNOWN,
-    CastExpr,
-    ImplicitValue,
-    TypedLiteral,
     adds_in_place,
     annihilates,
     application_dtypes,
@@ -27,11 +32,7 @@ from .implicit_values import (
     convert,
     converted,
     implicit_value,
-    is_constant,
     literal_dtype,
-    neutral_in_sum,
-    same_value,
-    typed,
 )
 
 # The way a statement uses stored entries:
@@ -86,11 +87,6 @@ def _follows(access: Access, format: Format, order: Sequence[str], place: Mappin
     return all(place[a] < place[b] for a, b in constraints(access, format))
 
 
-def distinct_accesses(expr: Expr) -> list[Access]:
-    """Return the distinct accesses of an expression, in the order in which they first occur."""
-    return list(expr.distinct_accesses)
-
-
 def typed_implicit_value(expr: Expr, types: Mapping[str, TensorType]) -> object:
     """Return the implicit value of an expression with reductions, computed in the dtypes of its values."""
     return _fill_and_dtype(expr, types)[0]
@@ -137,18 +133,6 @@ def _known_fill_and_dtype(expr: Expr, kinds: tuple[tuple[str, TensorType], ...])
 _SCALAR = Access("")
 
 
-def strip(expr: Expr) -> Expr:
-    """Return an expression without its Reduce nodes."""
-    match expr:
-        case Reduce(body=body):
-            return strip(body)
-        case Apply(op=op, args=args):
-            # A part without reductions stays the same object, which is quickly compared.
-            bare = tuple(strip(a) for a in args)
-            return expr if all(map(is_, bare, args)) else Apply(op, bare)
-    return expr
-
-
 def is_full(expr: Expr, v: str, types: Mapping[str, TensorType], within: Access | None = None) -> bool:
     """Return whether the loop over ``v`` visits every coordinate, whatever operands are implicit outside that loop."""
     wanted = None
@@ -156,7 +140,7 @@ def is_full(expr: Expr, v: str, types: Mapping[str, TensorType], within: Access 
         format = types[within.tensor].format
         path = level_variables(within, format)
         wanted = implied_by(within, format, path.index(v)) if v in path else None
-    return _full(strip(expr), v, types, wanted) is not False
+    return _full(without_reductions(expr), v, types, wanted) is not False
 
 
 # The question of is_full, with None for an expression that does not depend on ``v``.
@@ -215,7 +199,7 @@ def types_of(expr: Expr, types: Mapping[str, TensorType]) -> Types:
 
     Results that all loop orders share are cached by this key.
     """
-    return tuple([(a.tensor, types[a.tensor]) for a in distinct_accesses(expr)])
+    return tuple([(a.tensor, types[a.tensor]) for a in expr.distinct_accesses])
 
 
 def _dtypes(types: Mapping[str, TensorType]) -> dict[str, str]:
@@ -244,7 +228,7 @@ def conversions(
     walked = _walked(expr, types_of(expr, types), how, copying, loose, dtype)
     place = places(order, derived)
     return tuple(
-        [a for a in distinct_accesses(expr) if a not in walked or not _follows(a, types[a.tensor].format, order, place)]
+        [a for a in expr.distinct_accesses if a not in walked or not _follows(a, types[a.tensor].format, order, place)]
     )
 
 
@@ -254,7 +238,7 @@ def _walked(
 ) -> frozenset[Access]:
     """Return the accesses whose operand can be iterated as it is stored, if the loops follow its levels."""
     types = dict(kinds)
-    return frozenset(a for a in distinct_accesses(expr) if _is_walked(expr, a, types, how, copying, loose, dtype))
+    return frozenset(a for a in expr.distinct_accesses if _is_walked(expr, a, types, how, copying, loose, dtype))
 
 
 def _is_walked(
@@ -270,7 +254,7 @@ def _is_walked(
     # Entries can be used one by one if they are copied, or if the statement is linear in them and merges nothing.
     last = level_variables(access, format)[-1:]
     alone = _found_beside(expr, access, last, types) if how == "workspace" else _alone(expr, access, types)
-    explicit = converted(strip(expr), _dtypes(types), dtype)
+    explicit = converted(without_reductions(expr), _dtypes(types), dtype)
     summable = (copying and expr == access) or (
         is_linear(expr, access) and alone and adds_nothing(explicit, access, types)
     )
@@ -358,12 +342,7 @@ def _can_be_walked(
 
 def _reduction_over(expr: Expr, v: str) -> Reduce | None:
     """Return the reduction that binds a variable; None for a free variable."""
-    match expr:
-        case Reduce(vars=vars, body=body):
-            return expr if v in vars else _reduction_over(body, v)
-        case Apply(args=args):
-            return next((found for arg in args if (found := _reduction_over(arg, v)) is not None), None)
-    return None
+    return next((reduction for reduction in reductions(expr) if v in reduction.vars), None)
 
 
 def _in_loops(expr: Expr, fill: Callable[[Access], Any]) -> Expr:
@@ -372,18 +351,16 @@ def _in_loops(expr: Expr, fill: Callable[[Access], Any]) -> Expr:
     Conversions are explicit. A reduction is replaced by its body. If implicit entries of the body may change the
     reduction, a scalar of unknown value is added, so that the implicit value is unknown.
     """
-    match expr:
-        case Reduce(op=op, body=body):
-            seen, row = _in_loops(body, fill), OPERATORS[op]
-            absent = implicit_value(seen, fill)
-            nothing = neutral_in_sum(absent, row.identity) if op == "add" else row.identity
-            same = nothing is not None and same_value(absent, nothing)
-            return seen if same or is_never_empty(op, absent) else Apply("add", (seen, _SCALAR))
-        case Apply(op=op, args=args):
-            return Apply(op, tuple(_in_loops(arg, fill) for arg in args))
-        case CastExpr(expr=inner, dtype=dtype):
-            return CastExpr(_in_loops(inner, fill), dtype)
-    return expr
+
+    def body_of(node: Expr) -> Expr | None:
+        if not isinstance(node, Reduce):
+            return None
+        row, absent = OPERATORS[node.op], implicit_value(node.body, fill)
+        nothing = neutral_in_sum(absent, row.identity) if node.op == "add" else row.identity
+        same = nothing is not None and same_value(absent, nothing)
+        return node.body if same or is_never_empty(node.op, absent) else Apply("add", (node.body, _SCALAR))
+
+    return rewrite(expr, body_of)
 
 
 def _neutral(expr: Expr, types: Mapping[str, TensorType], collects: bool) -> object:
@@ -393,17 +370,19 @@ def _neutral(expr: Expr, types: Mapping[str, TensorType], collects: bool) -> obj
     implicit value of the body is neutral. A workspace that collects coordinates skips those with implicit entries
     alone, so that it counts nothing whose number matters.
     """
-    match expr:
-        case Reduce(op=op, body=body):
-            row, absent = OPERATORS[op], typed_implicit_value(body, types)
-            counted = is_never_empty(op, absent) if collects else is_counted(op, absent)
-            if absent is not UNKNOWN and counted:
-                return absent
-            return UNKNOWN if row.identity is None else row.identity
-        case Apply(args=args) if any(isinstance(arg, Reduce) for arg in args):
-            found = [_neutral(arg, types, collects) for arg in args if isinstance(arg, Reduce)]
-            return found[0] if all(same_value(f, found[0]) for f in found) else UNKNOWN
-    return typed_implicit_value(expr, types)
+    parts = [part for part in (expr, *expr.children) if isinstance(part, Reduce)]
+    if not parts:
+        return typed_implicit_value(expr, types)
+    first, *others = (_neutral_in(part, types, collects) for part in parts[: 1 if parts[0] is expr else None])
+    return first if all(same_value(other, first) for other in (first, *others)) else UNKNOWN
+
+
+def _neutral_in(reduction: Reduce, types: Mapping[str, TensorType], collects: bool) -> object:
+    row, absent = OPERATORS[reduction.op], typed_implicit_value(reduction.body, types)
+    counted = is_never_empty(reduction.op, absent) if collects else is_counted(reduction.op, absent)
+    if absent is not UNKNOWN and counted:
+        return absent
+    return UNKNOWN if row.identity is None else row.identity
 
 
 def is_counted(op: str, absent: Any) -> bool:
@@ -452,11 +431,11 @@ def is_linear(expr: Expr, access: Access) -> bool:
         case Reduce(op="add", body=body):
             return is_linear(body, access)
         case Apply(op="multiply", args=(a, b)):
-            in_a, in_b = access in distinct_accesses(a), access in distinct_accesses(b)
+            in_a, in_b = access in a.distinct_accesses, access in b.distinct_accesses
             return not (in_a and in_b) and (is_linear(a, access) if in_a else is_linear(b, access) if in_b else True)
         case Apply(op="negative", args=(a,)) | Apply(op="subtract", args=(nodes.Literal(value=0), a)):
             return is_linear(a, access)
-    return access not in distinct_accesses(expr)
+    return access not in expr.distinct_accesses
 
 
 def adds_nothing(expr: Expr, access: Access, types: Mapping[str, TensorType]) -> bool:
@@ -472,12 +451,12 @@ def adds_nothing(expr: Expr, access: Access, types: Mapping[str, TensorType]) ->
 
 def _alone(expr: Expr, access: Access, types: Mapping[str, TensorType]) -> bool:
     """Return whether every operand other than ``access`` is dense, so that nothing has to be merged."""
-    return all(a == access or types[a.tensor].format.is_dense for a in distinct_accesses(expr))
+    return all(a == access or types[a.tensor].format.is_dense for a in expr.distinct_accesses)
 
 
 def _found_beside(expr: Expr, access: Access, over: Sequence[str], types: Mapping[str, TensorType]) -> bool:
     """Return whether all operands other than ``access`` can be located along the variables ``over``."""
-    others = [(a, types[a.tensor].format) for a in distinct_accesses(expr) if a != access]
+    others = [(a, types[a.tensor].format) for a in expr.distinct_accesses if a != access]
     return all(
         level.has_every
         for a, format in others

@@ -12,10 +12,11 @@ from itertools import chain
 from math import inf
 from typing import Any
 
+from ..concrete_notation.values import CastExpr, ImplicitValue, TypedLiteral, same_value
 from ..formats import LevelFormat
 from ..index_notation.nodes import Access, Apply, Expr, Literal
 from ..records import record
-from .implicit_values import CastExpr, ImplicitValue, TypedLiteral, annihilates, asked_of, implicit_value, same_value
+from .implicit_values import annihilates, asked_of, implicit_value
 
 MANY_CASES = 128
 """Largest number of lattice points in one loop nest; a C compiler takes about a second for that many."""

@@ -10,14 +10,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from ..concrete_notation.values import UNKNOWN, same_value
 from ..formats import Compressed, Dense, Format, TensorType
 from ..index_notation import dtype_promotion, free_variables
 from ..index_notation.nodes import Access, Apply, Assignment, Expr, Reduce
 from ..remapping import Remapping
 from ..remapping.nodes import axes_of
 from .derived_variables import level_variables
-from .implicit_values import UNKNOWN, annihilates, same_value
-from .iteration_graph import distinct_accesses, is_full, typed_implicit_value
+from .implicit_values import annihilates
+from .iteration_graph import is_full, typed_implicit_value
 from .structure_match import deciding_format
 from .terms import dtype_of
 
@@ -48,7 +49,7 @@ def result_format(
     # Otherwise structured operands count as if they were stored plainly.
     types = {name: type if not type.format.is_structured else plain_type(type, wide) for name, type in types.items()}
     sparse = [
-        a for a in distinct_accesses(value) if not types[a.tensor].format.is_dense and set(a.indices) & set(indices)
+        a for a in value.distinct_accesses if not types[a.tensor].format.is_dense and set(a.indices) & set(indices)
     ]
     # The operand that leads has all axes of the result, and so decides their order.
     lead = next((a for a in sparse if set(indices) <= set(a.indices)), None)
@@ -86,11 +87,11 @@ def dense_format(assignment: Assignment, types: Mapping[str, TensorType]) -> For
     order = list(indices)
     dense = [
         a
-        for a in distinct_accesses(value)
+        for a in value.distinct_accesses
         if types[a.tensor].format.is_dense and not types[a.tensor].format.is_structured
     ]
     if isinstance(value, Reduce):
-        stored = {v for a in distinct_accesses(value) if a not in dense for v in a.indices}
+        stored = {v for a in value.distinct_accesses if a not in dense for v in a.indices}
         if len(order) > 1 and order[-1] in stored and order[-2] not in stored:
             order[-2:] = reversed(order[-2:])
     else:
@@ -143,7 +144,7 @@ def _same_structure(assignment: Assignment, types: Mapping[str, TensorType]) -> 
     """
     if result_fill(assignment.value, types) is None:
         return None
-    read = [a for a in distinct_accesses(assignment.value) if a.indices]
+    read = [a for a in assignment.value.distinct_accesses if a.indices]
     formats = {types[a.tensor].format for a in read}
     if len(read) > 1:
         formats = {format.canonical() for format in formats}
@@ -197,7 +198,7 @@ def _is_array(expr: Reduce, v: str, types: Mapping[str, TensorType]) -> bool:
 
     An operand that has no axis but ``v`` decides where there are entries, and one without ``v`` may leave out most.
     """
-    sparse = [a for a in distinct_accesses(expr) if not types[a.tensor].format.is_dense]
+    sparse = [a for a in expr.distinct_accesses if not types[a.tensor].format.is_dense]
     return {*free_variables(expr)} == {v} and all({*a.indices} > {v} for a in sparse)
 
 
@@ -223,7 +224,7 @@ def _dense_level(expr: Expr, v: str, types: Mapping[str, TensorType], reduced: b
             if len(args) == 1 or any(annihilates(op, args, k, fill) for k, fill in enumerate(fills)):
                 return all(known)
             # A term that does not depend on ``v`` has a value at every coordinate of it.
-            unaware = sum(f is None and bool(distinct_accesses(arg)) for f, arg in zip(found, args, strict=True))
+            unaware = sum(f is None and bool(arg.distinct_accesses) for f, arg in zip(found, args, strict=True))
             return any(known) or unaware > 0
     return None
 
@@ -236,7 +237,7 @@ def _contracts_to_dense(assignment: Assignment, types: Mapping[str, TensorType])
     """
     kept = set(assignment.target.indices)
     sparse, contracted = False, False
-    for access in distinct_accesses(assignment.value):
+    for access in assignment.value.distinct_accesses:
         summed = not set(access.indices) <= kept
         if types[access.tensor].format.is_dense:
             contracted |= summed

@@ -8,17 +8,19 @@ do. These answers are part of a kernel as well.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from functools import lru_cache
 from typing import Any
 
 import numpy as np
 
+from ..concrete_notation.values import RuntimeValue, same_value, typed
 from ..formats import TensorType
-from ..index_notation.nodes import Access, Apply, Assignment, Expr, Reduce
+from ..index_notation.nodes import Access, Assignment, Expr
 from ..index_notation.operator_table import OPERATORS
+from ..index_notation.traversal import walk
 from ..records import replace
-from .implicit_values import RuntimeValue, implicit_value, same_value, typed
+from .implicit_values import implicit_value
 from .iteration_graph import typed_implicit_value
 
 
@@ -113,7 +115,7 @@ def _answers(
 ) -> tuple[tuple[Expr, Any], ...]:
     """Return the algebraic values of operators within an expression that ``types`` does not know yet."""
     found: dict[Expr, Any] = {}
-    implicit = [typed_implicit_value(part, types) for part in _parts(value)]
+    implicit = [typed_implicit_value(part, types) for part in walk(value)]
     implicit.append(typed(implicit[0], dtype))
     for each in implicit:
         if isinstance(each, RuntimeValue):
@@ -121,14 +123,3 @@ def _answers(
             if is_algebraic(result, each.dtype):
                 found.setdefault(each.expr, result)
     return tuple(found.items())
-
-
-def _parts(expr: Expr) -> Iterator[Expr]:
-    """Yield an expression and all expressions within it, the whole first."""
-    yield expr
-    match expr:
-        case Reduce(body=body):
-            yield from _parts(body)
-        case Apply(args=args):
-            for arg in args:
-                yield from _parts(arg)

@@ -10,17 +10,18 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from ..concrete_notation.values import same_value
 from ..formats import TensorType
 from ..formats.size_bound import SizeBound
 from ..index_notation.nodes import Access, Apply, Expr, Literal, Reduce
 from ..index_notation.operator_table import OPERATORS
 from .derived_variables import level_variables
-from .implicit_values import annihilates, asked_of, same_value
-from .iteration_graph import distinct_accesses, typed_implicit_value
+from .implicit_values import annihilates, asked_of
+from .iteration_graph import typed_implicit_value
 
 
 def _indices(expr: Expr) -> frozenset[str]:
-    return frozenset(v for access in distinct_accesses(expr) for v in access.indices)
+    return frozenset(v for access in expr.distinct_accesses for v in access.indices)
 
 
 def _apart(factors: Sequence[Expr], variables: frozenset[str], types: Mapping[str, TensorType]) -> SizeBound | None:

@@ -9,13 +9,14 @@ from __future__ import annotations
 import itertools
 from collections.abc import Mapping, Set
 
+from ..concrete_notation.values import UNKNOWN, same_value, typed
 from ..formats import Format, TensorType
 from ..index_notation.nodes import Access, Apply, Assignment, Expr, Literal, Reduce
 from ..index_notation.operator_table import OPERATORS
-from ..index_notation.traversal import rebuild
+from ..index_notation.traversal import rewrite, rewrite_outermost
 from ..records import record
-from .implicit_values import UNKNOWN, adds_in_place, annihilates, converted, same_value, typed
-from .iteration_graph import distinct_accesses, is_linear, typed_implicit_value
+from .implicit_values import adds_in_place, annihilates, converted
+from .iteration_graph import is_linear, typed_implicit_value
 from .terms import dtype_of, merge_reductions
 
 
@@ -42,7 +43,7 @@ def match_structure(
         return None
     if target.format.is_dense or target.format.is_partial:
         return None
-    read = list(distinct_accesses(value))
+    read = value.distinct_accesses
     found = [a for a in read if a.indices == indices and types[a.tensor].format == target.format]
     if not found or typed_implicit_value(value, types) is UNKNOWN:
         return None
@@ -65,15 +66,13 @@ def over_values(assignment: Assignment, match: StructureMatch) -> Assignment:
 
 
 def _new_index(assignment: Assignment) -> str:
-    taken = {assignment.target.tensor, *(a.tensor for a in distinct_accesses(assignment.value))}
+    taken = {assignment.target.tensor, *(a.tensor for a in assignment.value.distinct_accesses)}
     return next(v for v in itertools.chain("i", (f"i{n}" for n in itertools.count(1))) if v not in taken)
 
 
 def _vectors(expr: Expr, accesses: tuple[Access, ...], index: str) -> Expr:
     """Return an expression that reads some operands as vectors."""
-    if isinstance(expr, Access):
-        return Access(expr.tensor, (index,)) if expr in accesses else expr
-    return rebuild(expr, lambda part: _vectors(part, accesses, index))
+    return rewrite(expr, lambda a: Access(a.tensor, (index,)) if isinstance(a, Access) and a in accesses else None)
 
 
 def totals_over_values(
@@ -89,17 +88,17 @@ def totals_over_values(
     index, leads, others = _new_index(assignment), set[Access](), list[Access]()
     dtypes = {name: type.dtype for name, type in types.items()}
 
-    def over(expr: Expr) -> Expr:
-        if not isinstance(expr, Reduce):
-            return rebuild(expr, over)
-        found = _reduced_alone(expr, types)
-        if found is None:
-            others.extend(a for a in distinct_accesses(expr) if a.indices)
-            return expr
-        leads.add(found)
-        return Reduce(expr.op, (index,), _vectors(expr.body, (found,), index))
+    def over(node: Expr) -> Expr | None:
+        if not isinstance(node, Reduce):
+            return None
+        lead = _reduced_alone(node, types)
+        if lead is None:
+            others.extend(a for a in node.distinct_accesses if a.indices)
+            return node
+        leads.add(lead)
+        return Reduce(node.op, (index,), _vectors(node.body, (lead,), index))
 
-    value = over(merge_reductions(assignment.value, lambda part: dtype_of(part, dtypes)))
+    value = rewrite_outermost(merge_reductions(assignment.value, lambda part: dtype_of(part, dtypes)), over)
     # What is left are numbers; no operand is a vector in one place and a tensor in another.
     if others or not leads:
         return None
@@ -108,7 +107,7 @@ def totals_over_values(
 
 def _reduced_alone(total: Reduce, types: Mapping[str, TensorType]) -> Access | None:
     """Return the only operand but numbers, if all of its axes are reduced and elements not stored change nothing."""
-    for access in distinct_accesses(total.body):
+    for access in total.body.distinct_accesses:
         type = types[access.tensor]
         if set(access.indices) != set(total.vars) or not type.format.is_compact or type.format.is_dense:
             continue
@@ -128,7 +127,7 @@ def deciding_format(assignment: Assignment, types: Mapping[str, TensorType]) -> 
 
     The operand has the indices of the result. The answer is None if there is no such operand.
     """
-    read = [a for a in distinct_accesses(assignment.value) if a.indices and not types[a.tensor].format.is_dense]
+    read = [a for a in assignment.value.distinct_accesses if a.indices and not types[a.tensor].format.is_dense]
     if len(read) != 1 or read[0].indices != assignment.target.indices:
         return None
     return types[read[0].tensor].format if is_driven(assignment.value, frozenset(read), types) else None

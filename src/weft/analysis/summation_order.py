@@ -6,10 +6,11 @@ from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 
-from ..concrete_notation.nodes import Assign, Fill, Forall, Program, Split, Stmt, Where, accesses
+from ..concrete_notation.nodes import Assign, Fill, Forall, Program, Split, Stmt, Where
 from ..concrete_notation.nodes import Sequence as Seq
 from ..formats import TensorType
 from ..index_notation.nodes import Access
+from ..index_notation.traversal import accesses
 from .derived_variables import level_variables
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
 
 import numpy as np
 
@@ -13,15 +12,24 @@ from ..concrete_notation.transformations import factors, product
 from ..formats import TensorType
 from ..index_notation import free_variables
 from ..index_notation.nodes import Access, Apply, Assignment, Expr, Literal, Reduce
-from ..index_notation.traversal import replaced
+from ..index_notation.traversal import (
+    bound_variables,
+    has_reduction,
+    outermost_reductions,
+    reductions,
+    replaced,
+    rewrite,
+    rewrite_outermost,
+    without_reductions,
+)
 from ..records import replace
+from ..trees import fold
 from .implicit_values import convert
-from .iteration_graph import strip
 
 
 def dtype_of(expr: Expr, dtypes: Mapping[str, str]) -> str:
     """Return the name of the dtype of an expression with reductions."""
-    dtype = convert(strip(expr), dtypes)[1]
+    dtype = convert(without_reductions(expr), dtypes)[1]
     return np.result_type(dtype).name if isinstance(dtype, type) else dtype
 
 
@@ -59,11 +67,10 @@ _SUMS = ("add", "subtract", "negative")
 
 def is_left_nested(expr: Expr) -> bool:
     """Return whether additive terms are added one after the other: no right operand is itself a sum."""
-    match expr:
-        case Apply(op="add" | "subtract", args=(a, b)):
-            return is_left_nested(a) and not (isinstance(b, Apply) and b.op in _SUMS)
-        case Apply(op="negative", args=(a,)):
-            return not (isinstance(a, Apply) and a.op in _SUMS)
+    while isinstance(expr, Apply) and expr.op in _SUMS:
+        if isinstance(right := expr.args[-1], Apply) and right.op in _SUMS:
+            return False
+        expr = expr.args[0]
     return True
 
 
@@ -92,88 +99,44 @@ def split_narrow_sum(assignment: Assignment, types: Mapping[str, TensorType]) ->
     return None
 
 
-def is_flat(expr: Expr) -> bool:
-    match expr:
-        case Reduce():
-            return False
-        case Apply(args=args):
-            return all(is_flat(a) for a in args)
-    return True
-
-
-def bound_variables(expr: Expr) -> tuple[str, ...]:
-    match expr:
-        case Reduce(vars=vars, body=body):
-            return (*vars, *bound_variables(body))
-        case Apply(args=args):
-            return tuple(v for a in args for v in bound_variables(a))
-    return ()
-
-
 def merge_reductions(expr: Expr, dtype: Callable[[Expr], str]) -> Expr:
     """Return an expression in which nested reductions are merged if that gives the same result.
 
     For example, ``sum(j, B(j)*sum(k, C(k)))`` becomes ``sum(j,k, B(j)*C(k))``. Reductions by different operators, and
     those to which something is added, stay nested.
     """
-    match expr:
-        case Reduce(op=op, vars=vars, body=body):
-            body = merge_reductions(body, dtype)
-            parts = factors(body) if op == "add" else [body]
-            inner = [f for f in parts if not is_flat(f)]
-            match inner:
-                case [Reduce(op=same, vars=more, body=rest)] if same == op and is_flat(rest):
-                    whole = product([rest if f is inner[0] else f for f in parts]) if len(parts) > 1 else rest
-                    # The inner sum must not change its dtype, in which it may wrap around.
-                    if dtype(rest) == dtype(whole):
-                        return Reduce(op, (*vars, *more), whole)
-            return Reduce(op, vars, body)
-        case Apply(op=op, args=args):
-            return Apply(op, tuple(merge_reductions(arg, dtype) for arg in args))
-    return expr
+
+    def merged(node: Expr) -> Expr | None:
+        if not isinstance(node, Reduce):
+            return None
+        parts = factors(node.body) if node.op == "add" else [node.body]
+        sums = [f for f in parts if has_reduction(f)]
+        match sums:
+            case [Reduce(op=same, vars=more, body=rest)] if same == node.op and not has_reduction(rest):
+                body = product([rest if f is sums[0] else f for f in parts]) if len(parts) > 1 else rest
+                # The inner sum must not change its dtype, in which it may wrap around.
+                if dtype(rest) == dtype(body):
+                    return Reduce(node.op, (*node.vars, *more), body)
+        return None
+
+    return rewrite(expr, merged)
 
 
 def nested(expr: Expr) -> list[tuple[Reduce, Reduce]]:
     """Return pairs of reductions, the second of which is inside the first, at any depth."""
-    found = []
-    for outer in reductions_of(expr):
-        below = nested(outer.body)
-        found += [(outer, r) for r in dict.fromkeys((*reductions_of(outer.body), *(r for _, r in below)))]
-        found += below
-    return found
+    return [(outer, inner) for outer in reductions(expr) for inner in reductions(outer.body)]
 
 
-def reductions_of(expr: Expr) -> list[Reduce]:
-    match expr:
-        case Reduce():
-            return [expr]
-        case Apply(args=args):
-            return [r for a in args for r in reductions_of(a)]
-    return []
-
-
-def without_reductions(expr: Expr) -> Expr | None:
+def outside_reductions(expr: Expr) -> Expr | None:
     """Return the part of an expression outside its reductions, to estimate its cost; None if there is none."""
-    match expr:
-        case Reduce():
+
+    def part(node: Expr, below: list[Expr | None]) -> Expr | None:
+        parts = [e for e in below if e is not None]
+        if isinstance(node, Reduce) or (below and not parts):
             return None
-        case Apply(op=op, args=args):
-            kept = [e for e in (without_reductions(a) for a in args) if e is not None]
-            if not kept:
-                return None
-            return kept[0] if len(kept) < len(args) else Apply(op, tuple(kept))
-    return expr
+        return parts[0] if len(parts) < len(below) else node.with_children(tuple(parts))
 
-
-def rename(expr: Expr, old: Access, new: Access) -> Any:
-    match expr:
-        case Access():
-            return new if expr == old else expr
-        case Apply(op=op, args=args):
-            return Apply(op, tuple(rename(a, old, new) for a in args))
-        case Reduce(op=op, vars=vars, body=body):
-            return Reduce(op, vars, rename(body, old, new))
-    return expr
+    return fold(expr, part)
 
 
 def hoist_factors(expr: Expr, dtype: Callable[[Expr], str], loops: Callable[[Expr], set[str]]) -> Expr:
@@ -182,16 +145,17 @@ def hoist_factors(expr: Expr, dtype: Callable[[Expr], str], loops: Callable[[Exp
     For example, ``sum(k, B*C(k))`` becomes ``B * sum(k, C(k))`` if ``B`` does not depend on ``k``. The dtype of the sum
     must stay the same without ``B``.
     """
-    match expr:
-        case Reduce(op="add", vars=vars, body=body) if is_flat(body):
-            every = factors(body)
-            outside = [f for f in every if not (loops(f) & set(vars))]
-            inside = [f for f in every if f not in outside]
-            if inside and outside and dtype(product(inside)) == dtype(body):
-                return Apply("multiply", (product(outside), Reduce("add", vars, product(inside))))
-        case Apply(op=op, args=args):
-            return Apply(op, tuple(hoist_factors(a, dtype, loops) for a in args))
-    return expr
+
+    def hoisted(node: Expr) -> Expr | None:
+        if isinstance(node, Reduce) and node.op == "add" and not has_reduction(node.body):
+            parts = factors(node.body)
+            outside = [f for f in parts if not (loops(f) & set(node.vars))]
+            inside = [f for f in parts if f not in outside]
+            if inside and outside and dtype(product(inside)) == dtype(node.body):
+                return Apply("multiply", (product(outside), Reduce("add", node.vars, product(inside))))
+        return node if isinstance(node, Reduce) else None
+
+    return rewrite_outermost(expr, hoisted)
 
 
 def with_independent_sums(expr: Expr, dtype: Callable[[Expr], str]) -> Expr:
@@ -202,28 +166,34 @@ def with_independent_sums(expr: Expr, dtype: Callable[[Expr], str]) -> Expr:
     inside that factor. A factor that has none of the variables is moved out. A sum stays whole if its dtype would
     change.
     """
-    match expr:
-        case Reduce(op="add", vars=vars, body=body) if is_flat(body):
-            # Group the factors that summed variables connect.
-            connected: list[tuple[set[str], list[Expr]]] = []
-            for factor in factors(body):
-                over, parts = set(free_variables(factor)) & set(vars), [factor]
-                for group in [g for g in connected if g[0] & over]:
-                    connected.remove(group)
-                    over, parts = over | group[0], [*group[1], *parts]
-                connected.append((over, parts))
-            # Each group becomes a sum of its own.
-            new = product([_summed([v for v in vars if v in over], parts) for over, parts in connected])
-            # Accept the product only if it splits the sum, keeps each dtype, and still sums over every variable.
-            sums = reductions_of(new)
-            outside = any(not over and any(free_variables(p) for p in parts) for over, parts in connected)
-            several = outside or len(sums) > 1 or any(len(reductions_of(r.body)) > 1 for r in sums)
-            wanted = dtype(body)
-            same = all(dtype(strip(r.body)) == wanted for s in sums for r in (s, *reductions_of(s.body)))
-            return new if several and same and set(bound_variables(new)) == set(vars) else expr
-        case Apply(op=op, args=args):
-            return Apply(op, tuple(with_independent_sums(a, dtype) for a in args))
-    return expr
+
+    def split(node: Expr) -> Expr | None:
+        if isinstance(node, Reduce) and node.op == "add" and not has_reduction(node.body):
+            return _independent_sums(node, dtype) or node
+        return node if isinstance(node, Reduce) else None
+
+    return rewrite_outermost(expr, split)
+
+
+def _independent_sums(total: Reduce, dtype: Callable[[Expr], str]) -> Expr | None:
+    """Return a sum as a product of several; None if that changes a dtype or gives nothing."""
+    # Group the factors that summed variables connect.
+    connected: list[tuple[set[str], list[Expr]]] = []
+    for factor in factors(total.body):
+        over, parts = set(free_variables(factor)) & set(total.vars), [factor]
+        for group in [g for g in connected if g[0] & over]:
+            connected.remove(group)
+            over, parts = over | group[0], [*group[1], *parts]
+        connected.append((over, parts))
+    # Each group becomes a sum of its own.
+    new = product([_summed([v for v in total.vars if v in over], parts) for over, parts in connected])
+    # Accept the product only if it splits the sum, keeps each dtype, and still sums over every variable.
+    sums = outermost_reductions(new)
+    outside = any(not over and any(free_variables(p) for p in parts) for over, parts in connected)
+    several = outside or len(sums) > 1 or any(len(outermost_reductions(s.body)) > 1 for s in sums)
+    every = (r for s in sums for r in (s, *outermost_reductions(s.body)))
+    same = all(dtype(without_reductions(r.body)) == dtype(total.body) for r in every)
+    return new if several and same and set(bound_variables(new)) == set(total.vars) else None
 
 
 def _summed(vars: Sequence[str], parts: Sequence[Expr]) -> Expr:

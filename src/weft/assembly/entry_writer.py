@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ..analysis.implicit_values import without_conversions
-from ..analysis.iteration_graph import distinct_accesses
-from ..concrete_notation.nodes import Forall, assignments
+from ..concrete_notation.nodes import Forall
+from ..concrete_notation.traversal import assignments
+from ..concrete_notation.values import without_conversions
 from ..formats.tensor_vars import TensorVars
 from ..index_notation.nodes import Access
 from ..ir import nodes as ir
@@ -33,7 +33,7 @@ class EntryWriter(ResultWriter):
     def source(self) -> Access:
         """Return the access that reads the tensor whose entries the loops are over."""
         values = (without_conversions(s.value) for s in assignments(self.owner.program.stmt))
-        return next(a for value in values for a in distinct_accesses(value))
+        return next(a for value in values for a in value.distinct_accesses)
 
     def take(self, vars: TensorVars, arrays: Sequence[ir.Var]) -> None:
         """Add ``arrays`` to the parameters of the function, after the arrays of the result."""

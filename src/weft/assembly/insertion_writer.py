@@ -25,11 +25,13 @@ from ..analysis.insertion_plan import InsertionPass, InsertionPlan, reused_array
 from ..analysis.level_queries import LevelQuery, level_queries, source_facts
 from ..analysis.merge_lattice import LevelIterator
 from ..code_options import CodeOptions
-from ..concrete_notation.nodes import Assign, Forall, Program, Stmt, accesses, assignments
+from ..concrete_notation.nodes import Assign, Forall, Program, Stmt
+from ..concrete_notation.traversal import assignments
 from ..formats import LevelVars, TensorType
 from ..formats.capabilities import Insertion, QueriedEdges, SharedPositions
 from ..formats.format import scratch_dtype
 from ..index_notation.nodes import Access
+from ..index_notation.traversal import accesses
 from ..ir import nodes as ir
 from ..ir.builder import add, block, cast, if_, increment, lit, lor, lt, mul, ne, sub
 from ..ir.traversal import used_names, walk

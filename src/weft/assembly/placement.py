@@ -9,9 +9,11 @@ from __future__ import annotations
 
 from ..analysis.contributions import contribution_order, levels_to_gather, takes_values
 from ..analysis.insertion_plan import InsertionPlan, plan_insertion
-from ..concrete_notation.nodes import Assign, Fill, Program, Stmt, accesses, assignments, rewrite, statements
+from ..concrete_notation.nodes import Assign, Fill, Program, Stmt
+from ..concrete_notation.traversal import assignments, rewrite, statements
 from ..formats import TensorType
 from ..index_notation.nodes import Access
+from ..index_notation.traversal import accesses
 from ..lowering.workspaces import LISTED
 from ..records import replace
 from ..scheduling.schedule import Schedule

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ..concrete_notation.nodes import Assign, Forall, Program, foralls_of
+from ..concrete_notation.nodes import Assign, Forall, Program
+from ..concrete_notation.traversal import foralls_of
 from ..index_notation.nodes import Access
 from ..ir import nodes as ir
 from ..ir.builder import block, increment, lit, sub

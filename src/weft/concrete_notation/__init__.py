@@ -1,20 +1,8 @@
 """Concrete index notation: loops, workspaces and the order of evaluation made explicit."""
 
 from .checks import why_not_concrete
-from .nodes import (
-    Assign,
-    Fill,
-    Forall,
-    Program,
-    Sequence,
-    Split,
-    Stmt,
-    Where,
-    Workspace,
-    accesses,
-    assignments,
-    to_text,
-)
+from .nodes import Assign, Fill, Forall, Program, Sequence, Split, Stmt, Where, Workspace, to_text
+from .traversal import assignments
 
 __all__ = [
     "Assign",
@@ -26,7 +14,6 @@ __all__ = [
     "Stmt",
     "Where",
     "Workspace",
-    "accesses",
     "assignments",
     "to_text",
     "why_not_concrete",

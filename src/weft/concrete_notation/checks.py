@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from ..index_notation.nodes import Access
-from .nodes import Assign, Fill, Forall, Program, Sequence, Stmt, Where, accesses, assignments
+from ..index_notation.traversal import accesses
+from .nodes import Assign, Fill, Forall, Program, Sequence, Stmt, Where
+from .traversal import assignments
 
 Derived = tuple[tuple[str, frozenset[str]], ...]
 

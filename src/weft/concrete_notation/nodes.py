@@ -13,19 +13,20 @@ Expressions are those of index notation without ``Reduce``. A workspace is a ten
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from operator import attrgetter
+from typing import Any, TypeAlias
 from typing import Literal as OneOf
-from typing import TypeAlias
 
 from ..index_notation.nodes import Access, Apply, Expr, Literal
 from ..index_notation.operator_table import OPERATORS
 from ..records import record
+from ..trees import Node, walk
 
 SMALL_WORKSPACE = 64
 """Largest number of elements of a workspace that is kept in registers or on the stack."""
 
 
-class Stmt:
+class Stmt(Node):
     """Statement of concrete index notation."""
 
 
@@ -54,6 +55,11 @@ class Forall(Stmt):
     body: Stmt
     parallel: bool = False
 
+    children = property(lambda self: (self.body,))
+
+    def with_children(self, children: tuple[Any, ...]) -> Forall:
+        return Forall(self.var, children[0], self.parallel)
+
 
 @record
 class Where(Stmt):
@@ -62,12 +68,22 @@ class Where(Stmt):
     consumer: Stmt
     producer: Stmt
 
+    children = property(attrgetter("producer", "consumer"))
+
+    def with_children(self, children: tuple[Any, ...]) -> Where:
+        return Where(children[1], children[0])
+
 
 @record
 class Sequence(Stmt):
     """Statements that run one after the other."""
 
     stmts: tuple[Stmt, ...]
+
+    children = property(attrgetter("stmts"))
+
+    def with_children(self, children: tuple[Any, ...]) -> Sequence:
+        return Sequence(children)
 
 
 WorkspaceKind: TypeAlias = OneOf["scalar", "dense", "list", "hash", "flags", "pairs"]
@@ -148,70 +164,10 @@ class Program:
     workspaces: tuple[Workspace, ...] = ()
     splits: tuple[Split | RegisterStrips, ...] = ()
 
-
-def rewrite(stmt: Stmt, rule: Callable[[Stmt], Stmt | None]) -> Stmt:
-    """Return ``stmt`` rewritten by ``rule`` from the outside in."""
-    new = rule(stmt)
-    if new is not None:
-        return new
-    # Assignments and fills have no parts.
-    match stmt:
-        case Forall(var=var, body=body, parallel=parallel):
-            return Forall(var, rewrite(body, rule), parallel)
-        case Where(consumer=consumer, producer=producer):
-            return Where(rewrite(consumer, rule), rewrite(producer, rule))
-        case Sequence(stmts=stmts):
-            return Sequence(tuple(rewrite(s, rule) for s in stmts))
-    return stmt
-
-
-def statements(stmt: Stmt) -> Iterator[Stmt]:
-    """Yield ``stmt`` and every statement inside it, outer statements first and producers before consumers."""
-    yield stmt
-    match stmt:
-        case Forall(body=body):
-            yield from statements(body)
-        case Where(consumer=consumer, producer=producer):
-            yield from statements(producer)
-            yield from statements(consumer)
-        case Sequence(stmts=stmts):
-            for each in stmts:
-                yield from statements(each)
-
-
-def assignments(stmt: Stmt) -> Iterator[Assign]:
-    """Return an iterator over every ``Assign`` in ``stmt``, in program order."""
-    return (s for s in statements(stmt) if isinstance(s, Assign))
-
-
-def result_of(stmt: Stmt) -> Assign:
-    """Return the last assignment of ``stmt``, which writes what the statement computes."""
-    return list(assignments(stmt))[-1]
-
-
-def foralls_of(stmt: Stmt) -> Iterator[Forall]:
-    """Return an iterator over every ``Forall`` in ``stmt``, outermost first."""
-    return (s for s in statements(stmt) if isinstance(s, Forall))
-
-
-def wheres_of(stmt: Stmt) -> Iterator[Where]:
-    """Return an iterator over every ``Where`` in ``stmt``, outermost first."""
-    return (s for s in statements(stmt) if isinstance(s, Where))
-
-
-def accesses(expr: Expr) -> Iterator[Access]:
-    """Yield every access in ``expr`` from left to right, repeated accesses included."""
-    match expr:
-        case Access():
-            yield expr
-        case Apply(args=args):
-            for arg in args:
-                yield from accesses(arg)
-        case _:
-            # The nodes with an operand ``expr``, such as conversions of dtypes, are defined in ``analysis``.
-            inner = getattr(expr, "expr", None)
-            if inner is not None:
-                yield from accesses(inner)
+    @property
+    def shared_loop(self) -> Forall | None:
+        """The loop whose iterations threads share."""
+        return next((s for s in walk(self.stmt) if isinstance(s, Forall) and s.parallel), None)
 
 
 def _expr_text(expr: Expr, strength: int = 0) -> str:
@@ -231,9 +187,9 @@ def _expr_text(expr: Expr, strength: int = 0) -> str:
             b = _expr_text(args[1], row.precedence + 1)
             text = f"{a} {row.symbol} {b}" if row.precedence < 2 else f"{a}{row.symbol}{b}"
             return f"({text})" if row.precedence < strength else text
-        case _:
-            inner = getattr(expr, "expr", None)
-            return str(expr) if inner is None else _expr_text(inner, strength)
+        case _ if expr.children:  # a conversion
+            return _expr_text(expr.children[0], strength)
+    return str(expr)
 
 
 def to_text(stmt: Stmt, indent: int = 0) -> str:

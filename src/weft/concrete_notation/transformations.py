@@ -10,8 +10,11 @@ from collections.abc import Callable, Sequence
 
 from ..errors import ScheduleError
 from ..index_notation.nodes import Access, Apply, Expr
+from ..index_notation.traversal import accesses
 from ..records import record, replace
-from .nodes import Assign, Forall, Program, Split, Stmt, Where, Workspace, accesses, assignments, rewrite
+from ..trees import outermost
+from .nodes import Assign, Forall, Program, Split, Stmt, Where, Workspace
+from .traversal import assignments, rewrite, rewrite_outermost
 
 Fits = Callable[[Access, Sequence[str]], str | None]
 """Function that returns the reason why loops over variables in the given order cannot traverse an access, or None."""
@@ -21,33 +24,24 @@ Fits = Callable[[Access, Sequence[str]], str | None]
 class _Nest:
     """Directly nested loops and the statement inside them."""
 
+    stmt: Stmt  # the outermost loop
     variables: tuple[str, ...]
     body: Stmt
 
 
 def _nest(stmt: Stmt) -> _Nest:
-    variables: list[str] = []
-    while isinstance(stmt, Forall):
-        variables.append(stmt.var)
-        stmt = stmt.body
-    return _Nest(tuple(variables), stmt)
+    variables, body = list[str](), stmt
+    while isinstance(body, Forall):
+        variables.append(body.var)
+        body = body.body
+    return _Nest(stmt, tuple(variables), body)
 
 
 def _nests(stmt: Stmt) -> list[_Nest]:
-    """Return every maximal nest of loops, outermost first."""
-    found: list[_Nest] = []
-
-    def visit(s: Stmt) -> Stmt | None:
-        if isinstance(s, Forall):
-            nest = _nest(s)
-            found.append(nest)
-            # ``rewrite`` serves as a traversal: returning ``s`` prevents a second visit of the loops of this nest.
-            rewrite(nest.body, visit)
-            return s
-        return None
-
-    rewrite(stmt, visit)
-    return found
+    """Return every maximal nest of loops, outermost first and consumers before producers."""
+    nest = _nest(stmt)
+    parts = nest.body.children[::-1] if isinstance(nest.body, Where) else nest.body.children
+    return [*([nest] if nest.variables else []), *(inner for part in parts for inner in _nests(part))]
 
 
 def _holding(program: Program, variables: Sequence[str]) -> _Nest | None:
@@ -85,25 +79,16 @@ def reorder(program: Program, order: Sequence[str], fits: Fits | None = None) ->
     Other loops of the same nest stay in place.
     """
     _require(can_reorder(program, order, fits))
-    done = False
-
-    def visit(s: Stmt) -> Stmt | None:
-        nonlocal done
-        # Only the first nest that has all loops is reordered: ``can_reorder`` checked that one.
-        if done or not isinstance(s, Forall) or not set(order) <= set(_nest(s).variables):
-            return None
-        done = True
-        nest = _nest(s)
-        parallel = s.parallel
-        stmt = nest.body
-        for v in reversed(_reordered(nest.variables, order)):
-            stmt = Forall(v, stmt)
-        assert isinstance(stmt, Forall)
-        # Iterations of another loop need not be independent, so the nest stays parallel only if the outermost loop
-        # stays.
-        return replace(stmt, parallel=parallel and stmt.var == s.var)
-
-    return replace(program, stmt=rewrite(program.stmt, visit))
+    nest = _holding(program, order)
+    assert nest is not None
+    stmt = nest.body
+    for v in reversed(_reordered(nest.variables, order)):
+        stmt = Forall(v, stmt)
+    assert isinstance(stmt, Forall)
+    assert isinstance(nest.stmt, Forall)
+    # Iterations of another loop need not be independent, so the nest stays parallel only if the outermost loop stays.
+    loops = replace(stmt, parallel=nest.stmt.parallel and stmt.var == nest.stmt.var)
+    return replace(program, stmt=rewrite_outermost(program.stmt, lambda s: loops if s is nest.stmt else None))
 
 
 def factors(expr: Expr) -> list[Expr]:
@@ -111,10 +96,7 @@ def factors(expr: Expr) -> list[Expr]:
 
     Any other expression is its own single factor.
     """
-    match expr:
-        case Apply(op="multiply", args=(a, b)):
-            return factors(a) + factors(b)
-    return [expr]
+    return list(outermost(expr, lambda node: not (isinstance(node, Apply) and node.op == "multiply")))
 
 
 def product(parts: Sequence[Expr]) -> Expr:
@@ -184,7 +166,7 @@ def precompute(
         return replace(made, parallel=s.parallel) if isinstance(made, Forall) and isinstance(s, Forall) else made
 
     workspace = Workspace(name, tuple(over), "scalar" if kind == "scalar" else "dense", dtype)
-    return replace(program, stmt=rewrite(program.stmt, visit), workspaces=(*program.workspaces, workspace))
+    return replace(program, stmt=rewrite_outermost(program.stmt, visit), workspaces=(*program.workspaces, workspace))
 
 
 def can_split(program: Program, var: str, outer: str, inner: str, factor: int) -> str | None:
@@ -211,7 +193,7 @@ def split(program: Program, var: str, outer: str, inner: str, factor: int) -> Pr
 
     def visit(s: Stmt) -> Stmt | None:
         if isinstance(s, Forall) and s.var == var:
-            return Forall(outer, Forall(inner, rewrite(s.body, visit)), s.parallel)
+            return Forall(outer, Forall(inner, s.body), s.parallel)
         return None
 
     return replace(
@@ -238,7 +220,7 @@ def parallelize(program: Program, var: str, target: Access) -> Program:
     def visit(s: Stmt) -> Stmt | None:
         return replace(s, parallel=True) if isinstance(s, Forall) and s.var == var else None
 
-    return replace(program, stmt=rewrite(program.stmt, visit))
+    return replace(program, stmt=rewrite_outermost(program.stmt, visit))
 
 
 def _require(reason: str | None) -> None:

@@ -39,7 +39,7 @@ from ..index_notation import (
     to_text,
     variables,
 )
-from ..index_notation.traversal import free_variables
+from ..index_notation.traversal import free_variables, rewrite
 from ..operations.operands import StorageHolder, is_scalar, scalar_storage, storage_of
 from ..records import record
 from ..storage import Storage
@@ -289,9 +289,9 @@ def _read_once(assignment: Assignment, operands: Mapping[str, Any]) -> tuple[Ass
     names: dict[Access, str] = {}
     found: dict[str, Any] = {}
 
-    def renamed(expr: Expr) -> Expr:
+    def renamed(expr: Expr) -> Expr | None:
         if not isinstance(expr, Access) or expr.tensor not in operands:
-            return rebuild(expr, renamed)
+            return None
         if expr not in names:
             name = expr.tensor
             if name in found:
@@ -300,7 +300,7 @@ def _read_once(assignment: Assignment, operands: Mapping[str, Any]) -> tuple[Ass
             found[name] = operands[expr.tensor]
         return Access(names[expr], expr.indices)
 
-    return Assignment(assignment.target, renamed(assignment.value)), found
+    return Assignment(assignment.target, rewrite(assignment.value, renamed)), found
 
 
 @ends_at_caller

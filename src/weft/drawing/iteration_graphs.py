@@ -9,10 +9,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from ..analysis.derived_variables import level_variables
-from ..concrete_notation.nodes import Forall, Sequence, Stmt, Where, accesses, assignments
+from ..concrete_notation.traversal import assignments, foralls_of
 from ..formats import TensorType
 from ..index_notation.nodes import Access
 from ..index_notation.printer import expression_text
+from ..index_notation.traversal import accesses
 from ..lowering.lowerer import Lowerer
 from ..records import record
 from .scene import COLORS, Arrow, Box, Item, Label, Scene, text_width
@@ -46,7 +47,7 @@ def iteration_graph(lowerer: Lowerer, assignment: str) -> IterationGraph:
     # A loop that is cut into blocks, or by tiles of another variable, stands for the variable that it is over.
     whole = {split.inner: split.var for split in program.splits}
     blocks = {split.outer: getattr(split, "tiles", None) or split.var for split in program.splits}
-    all_loops = list(_loops(program.stmt))
+    all_loops = list(foralls_of(program.stmt))
     loops: dict[str, list[str]] = {whole.get(loop.var, loop.var): [] for loop in all_loops if loop.var not in blocks}
     for loop in all_loops:
         notes = loops.setdefault(blocks.get(loop.var, whole.get(loop.var, loop.var)), [])
@@ -64,20 +65,6 @@ def iteration_graph(lowerer: Lowerer, assignment: str) -> IterationGraph:
             loops.setdefault(v, ["follows from the others"])
     shown = tuple((v, ", ".join(dict.fromkeys(notes))) for v, notes in loops.items())
     return IterationGraph(assignment, shown, tuple(dict.fromkeys(paths)))
-
-
-def _loops(stmt: Stmt) -> Iterator[Forall]:
-    """Yield the loops from the outermost on, those of a producer before those of its consumer."""
-    match stmt:
-        case Forall(body=body):
-            yield stmt
-            yield from _loops(body)
-        case Where(consumer=consumer, producer=producer):
-            yield from _loops(producer)
-            yield from _loops(consumer)
-        case Sequence(stmts=stmts):
-            for each in stmts:
-                yield from _loops(each)
 
 
 def _path(access: Access, types: Mapping[str, TensorType], names: Mapping[str, str], made: bool) -> Path:

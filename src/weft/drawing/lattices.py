@@ -11,7 +11,9 @@ from collections.abc import Iterator, Sequence
 from ..analysis.implicit_values import specialize
 from ..analysis.merge_lattice import Point
 from ..concrete_notation import to_text as statement_text
-from ..concrete_notation.nodes import Forall, Stmt, accesses, assignments, foralls_of
+from ..concrete_notation.nodes import Forall, Stmt
+from ..concrete_notation.traversal import assignments, foralls_of
+from ..index_notation.traversal import accesses
 from ..lowering.lowerer import Lowerer
 from ..records import record
 from .scene import Arrow, Box, Item, Label, Scene, text_width

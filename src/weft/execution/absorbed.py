@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 
 from ..doors import Door
 from ..formats import TensorType
-from ..index_notation.nodes import Apply, Assignment, Expr, Literal
+from ..index_notation.nodes import Apply, Assignment, Literal
 from ..index_notation.operator_table import ABSORBING
-from ..index_notation.traversal import children
+from ..index_notation.traversal import walk
 from ..records import record
 from ..storage import Storage
 
@@ -51,15 +51,5 @@ class Absorbed:
 @lru_cache(maxsize=1024)
 def might_absorb(assignment: Assignment) -> bool:
     """Return whether an assignment has operators that might absorb. Operators of constants alone are left out."""
-
-    def absorbs(expr: Expr) -> bool:
-        if isinstance(expr, Apply) and expr.op in ABSORBING and not all(map(_is_constant, expr.args)):
-            return True
-        return any(map(absorbs, children(expr)))
-
-    return absorbs(assignment.value)
-
-
-def _is_constant(expr: Expr) -> bool:
-    """Return whether an expression is made of literals alone."""
-    return isinstance(expr, Literal) or (isinstance(expr, Apply) and all(map(_is_constant, expr.args)))
+    operators = (node for node in walk(assignment.value) if isinstance(node, Apply) and node.op in ABSORBING)
+    return any(any(not isinstance(part, Literal | Apply) for part in walk(operator)) for operator in operators)

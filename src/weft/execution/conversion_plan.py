@@ -12,9 +12,9 @@ from functools import lru_cache
 
 import numpy as np
 
-from ..analysis.implicit_values import same_value
 from ..assembly.hash_insertion import tables_of
 from ..code_options import CodeOptions
+from ..concrete_notation.values import same_value
 from ..config import config
 from ..dtypes import adds_alike
 from ..errors import FormatError

@@ -19,9 +19,10 @@ from typing import Any, TypeAlias, TypeVar
 
 import numpy as np
 
-from ..analysis.implicit_values import UNKNOWN, application_dtypes, literal_dtype, typed
-from ..analysis.iteration_graph import Types, distinct_accesses, typed_implicit_value
+from ..analysis.implicit_values import application_dtypes, literal_dtype
+from ..analysis.iteration_graph import Types, typed_implicit_value
 from ..analysis.terms import dtype_of
+from ..concrete_notation.values import UNKNOWN, typed
 from ..config import config
 from ..errors import DensifyError
 from ..formats import TensorType
@@ -156,7 +157,7 @@ def _elements(assignment: Assignment, operands: Mapping[str, Storage]) -> int:
 
 
 def _names(absorption: Absorption) -> dict[str, None]:
-    return dict.fromkeys(a.tensor for a in distinct_accesses(absorption.expr))
+    return dict.fromkeys(a.tensor for a in absorption.expr.distinct_accesses)
 
 
 def _variables(absorption: Absorption) -> str:
@@ -174,7 +175,7 @@ def apply_data_annihilators(
     """Replace operators by absorbing ones, as far as the values of the operands allow."""
     if not might_absorb(assignment):
         return Absorbed(assignment)
-    types = {access.tensor: operands[access.tensor].type for access in distinct_accesses(assignment.value)}
+    types = {access.tensor: operands[access.tensor].type for access in assignment.value.distinct_accesses}
     look = _Look(assignment, operands, types, evaluate)
     return _answered(assignment, tuple(types.items()), dtype, lambda a: (a.near.usual or not usual) and look(a))
 
@@ -272,7 +273,7 @@ def _absorptions(expr: Apply, args: Sequence[Expr], types: Mapping[str, TensorTy
         return
     for position, operand in enumerate(args):
         fill: Any = typed_implicit_value(operand, types)
-        dense = all(types[a.tensor].format.is_dense for a in distinct_accesses(operand))
+        dense = all(types[a.tensor].format.is_dense for a in operand.distinct_accesses)
         # Dense operands have no implicit entries; annihilators need no look at values.
         if fill is UNKNOWN or dense or row.annihilates(position, fill):
             continue

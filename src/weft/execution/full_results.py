@@ -20,15 +20,14 @@ from pathlib import Path
 import numpy as np
 
 from ..analysis.implicit_values import annihilates
-from ..analysis.iteration_graph import Types, distinct_accesses, typed_implicit_value
-from ..analysis.terms import reductions_of
+from ..analysis.iteration_graph import Types, typed_implicit_value
 from ..config import config
 from ..errors import DensifyError, DensifyWarning
 from ..formats import TensorType
 from ..index_notation import explicit_sums, expression_text, free_variables, to_text
 from ..index_notation.nodes import Access, Apply, Assignment, Expr, Reduce
 from ..index_notation.operator_table import OPERATORS
-from ..index_notation.traversal import tensors
+from ..index_notation.traversal import outermost_reductions, tensors
 from ..records import record, replace
 from ..storage import Storage
 from .absorbed import Absorbed
@@ -73,15 +72,15 @@ def _cases(expr: Expr, types: Mapping[str, TensorType]) -> tuple[Case, ...]:
 def _together(expr: Apply, deciding: list[Expr], types: Mapping[str, TensorType]) -> tuple[Case, ...]:
     """Return the cases of an operator that has a value only where all its deciding operands have one."""
     # An array beside them says which coordinates there are along its axes.
-    arrays = [a for arg in expr.args if arg not in deciding for a in distinct_accesses(arg) if _is_array(a, types)]
+    arrays = [a for arg in expr.args if arg not in deciding for a in arg.distinct_accesses if _is_array(a, types)]
     variables = frozenset(v for a in arrays for v in a.indices)
-    if any(all(_is_array(a, types) for a in distinct_accesses(arg)) for arg in deciding):
+    if any(all(_is_array(a, types) for a in arg.distinct_accesses) for arg in deciding):
         variables = frozenset(free_variables(expr))
     cases = [Case((), variables)]
     for arg in deciding:
         cases = [Case((*a.operands, *b.operands), a.variables | b.variables) for a in cases for b in _cases(arg, types)]
         if len(cases) > _MANY:
-            return (Case(tuple(distinct_accesses(expr)), frozenset(free_variables(expr))),)
+            return (Case(expr.distinct_accesses, frozenset(free_variables(expr))),)
     return tuple(cases)
 
 
@@ -94,7 +93,7 @@ def spreading(assignment: Assignment, kinds: Types) -> tuple[tuple[Case, ...], t
     """Return the cases of an assignment that spread along variables of the result, and the others."""
     types, value = dict(kinds), explicit_sums(assignment).value
     # Where all operands are arrays, so is the result, as in NumPy.
-    if all(_is_array(a, types) for a in distinct_accesses(value)):
+    if all(_is_array(a, types) for a in value.distinct_accesses):
         return (), ()
     result, cases = frozenset(assignment.target.indices), _cases(value, types)
 
@@ -113,9 +112,9 @@ def may_spread(assignment: Assignment, kinds: Types) -> bool:
     if spreading(assignment, kinds)[0]:
         return True
     value = explicit_sums(assignment).value
-    if len(assignment.target.indices) < 2 or not reductions_of(value):
+    if len(assignment.target.indices) < 2 or not outermost_reductions(value):
         return False
-    if not isinstance(value, Reduce) or value.op != "add" or reductions_of(value.body):
+    if not isinstance(value, Reduce) or value.op != "add" or outermost_reductions(value.body):
         return True
     return bool(typed_implicit_value(value.body, dict(kinds)) != 0)
 
@@ -132,7 +131,7 @@ class _Full:
 
 def _visited(assignment: Assignment, axes: Collection[int]) -> tuple[Case, ...]:
     """Return the case of loops that visit all coordinates of axes of the result, for a function of a sum, say."""
-    indices, operands = assignment.target.indices, tuple(distinct_accesses(assignment.value))
+    indices, operands = assignment.target.indices, assignment.value.distinct_accesses
     return (Case(operands, frozenset(indices) - {indices[axis] for axis in axes}),) if axes else ()
 
 
@@ -141,7 +140,7 @@ def _measured(
 ) -> _Full | None:
     """Return what is known of a result with cases that spread; None if it is as large without them."""
     value = explicit_sums(assignment).value
-    kinds = tuple([(a.tensor, operands[a.tensor].type) for a in distinct_accesses(value)])
+    kinds = tuple([(a.tensor, operands[a.tensor].type) for a in value.distinct_accesses])
     spread, others = spreading(assignment, kinds)
     if spread:
         visited = ()
@@ -274,7 +273,7 @@ def _advice(assignment: Assignment, types: Mapping[str, TensorType], is_operator
         made = " and ".join(f"weft.asarray({name}).with_fill({fill:g})" for name in names)
         return f"pass {made} if what is not stored is to be missing"
     result = {*assignment.target.indices}
-    sparse = [a for a in distinct_accesses(assignment.value) if not _is_array(a, types)]
+    sparse = [a for a in assignment.value.distinct_accesses if not _is_array(a, types)]
     access = next((a for a in sparse if result <= {*a.indices}), None)
     advice = f"make {sparse[0].tensor} dense" if is_operator else "ask for format='dense'"
     if access is None:

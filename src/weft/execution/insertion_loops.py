@@ -5,12 +5,12 @@ from __future__ import annotations
 import numpy as np
 
 from ..analysis.contributions import copied_access, entry_order_of, has_one_position_each, keeps_duplicates
-from ..analysis.implicit_values import same_value
 from ..analysis.insertion_plan import plan_insertion, reused_arrays
 from ..assembly.placement import adding
 from ..compiler import Lowered, generate, schedule_entry_loops, tile_entry_loops, types_text
 from ..concrete_notation import to_text as statement_text
-from ..concrete_notation.nodes import foralls_of
+from ..concrete_notation.traversal import foralls_of
+from ..concrete_notation.values import same_value
 from ..dtypes import adds_alike
 from ..formats import TensorType
 from ..index_notation import to_text

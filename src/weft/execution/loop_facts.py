@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from itertools import chain
 
 import numpy as np
 
 from ..analysis.derived_variables import level_variables, radix_components
-from ..analysis.iteration_graph import distinct_accesses
 from ..analysis.size_bounds import bound
 from ..codegen import CText
 from ..compiler import Lowered, generate, plan_loops, plan_on_structure
 from ..formats.append_chains import append_chains
 from ..formats.size_bound import SizeBound
 from ..index_notation import to_text
-from ..index_notation.nodes import Expr, Reduce
-from ..index_notation.traversal import children
+from ..index_notation.nodes import Reduce
+from ..index_notation.traversal import reductions
 from ..lowering.function_kind import FunctionKind
 from .facts import EntryRequest, LoopFacts, LoopRequest, RunFacts, StoredAgain, WorkspaceFacts
 from .insertion_loops import entry_loops, insertion_facts
@@ -47,8 +45,8 @@ def loop_facts(loops: Lowered) -> LoopFacts:
         s.target,
         s.result,
         loops.operands,
-        tuple(distinct_accesses(loops.renamed_value)),
-        tuple(reductions(loops.assignment.value)),
+        loops.renamed_value.distinct_accesses,
+        tuple([(v, each.op) for each in reductions(loops.assignment.value) for v in each.vars]),
         tuple(
             WorkspaceFacts(
                 w.indices, np.dtype(w.dtype).itemsize + _BYTES_PER_COORDINATE.get(w.kind, 0), w in loops.list_workspaces
@@ -71,14 +69,6 @@ def _described(loops: Lowered) -> str:
     s = loops.schedule
     source, target = s.types["A"], s.result
     return f"the conversion of {source.format} {source.dtype} to {target.format} {target.dtype}"
-
-
-def reductions(expr: Expr) -> Iterator[tuple[str, str]]:
-    """Yield each reduced variable with its operator."""
-    if isinstance(expr, Reduce):
-        yield from ((v, expr.op) for v in expr.vars)
-    for part in children(expr):
-        yield from reductions(part)
 
 
 def run_facts(loops: Lowered) -> RunFacts:

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from math import prod
 
 from ..analysis.implicit_values import annihilates
-from ..analysis.iteration_graph import distinct_accesses, typed_implicit_value
+from ..analysis.iteration_graph import typed_implicit_value
 from ..formats import TensorType
 from ..index_notation import free_variables
 from ..index_notation.nodes import Access, Apply, Expr, Reduce
@@ -16,7 +16,7 @@ from ..storage import Storage
 def extents_of(expr: Expr, operands: Mapping[str, Storage]) -> dict[str, int] | None:
     """Return the size of each index variable; None if shapes contradict each other, which the kernel reports."""
     found: dict[str, int] = {}
-    for access in distinct_accesses(expr):
+    for access in expr.distinct_accesses:
         shape = operands[access.tensor].shape
         if len(shape) != len(access.indices):
             return None
@@ -32,7 +32,7 @@ def visits(expr: Expr, operands: Mapping[str, Storage], extents: Mapping[str, in
     Loops over a product visit the stored entries of one factor, at all coordinates of the variables that this factor
     does not have. Loops over a sum visit those of all terms.
     """
-    types = {a.tensor: operands[a.tensor].type for a in distinct_accesses(expr)}
+    types = {a.tensor: operands[a.tensor].type for a in expr.distinct_accesses}
     return _visits(expr, operands, types, extents)
 
 
@@ -49,7 +49,7 @@ def _visits(
             every = set(free_variables(expr))
             counts = [
                 _visits(arg, operands, types, extents)
-                * prod([extents[v] for v in every.difference(free_variables(arg))] if distinct_accesses(arg) else [])
+                * prod([extents[v] for v in every.difference(free_variables(arg))] if arg.distinct_accesses else [])
                 for arg in args
             ]
             # An argument whose implicit value annihilates limits the loops to its own entries.

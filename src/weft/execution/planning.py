@@ -11,7 +11,6 @@ from functools import lru_cache
 
 import numpy as np
 
-from ..analysis.implicit_values import RuntimeValue, typed
 from ..analysis.merge_lattice import MANY_CASES
 from ..analysis.result_type import dense_format, result_dtype, result_fill, result_format
 from ..analysis.runtime_fills import with_runtime_conversion as with_runtime_conversion
@@ -19,6 +18,7 @@ from ..analysis.runtime_fills import with_runtime_fills
 from ..analysis.structure_match import match_structure, over_values, totals_over_values
 from ..analysis.terms import dtype_of, split_narrow_sum
 from ..compiler import plan_loops, plan_on_structure
+from ..concrete_notation.values import RuntimeValue, typed
 from ..errors import DTypeError, FormatError
 from ..formats import Format, TensorType
 from ..formats.append_chains import is_appendable

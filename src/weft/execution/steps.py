@@ -11,9 +11,10 @@ from __future__ import annotations
 import itertools
 from collections.abc import Mapping
 
-from ..analysis.implicit_values import UNKNOWN, annihilates, is_constant
-from ..analysis.iteration_graph import distinct_accesses, typed_implicit_value
+from ..analysis.implicit_values import annihilates
+from ..analysis.iteration_graph import typed_implicit_value
 from ..analysis.terms import split_narrow_sum
+from ..concrete_notation.values import UNKNOWN, is_constant
 from ..formats import TensorType
 from ..index_notation import free_variables
 from ..index_notation.nodes import Access, Apply, Assignment, Expr, Reduce
@@ -43,7 +44,7 @@ def in_pairs(assignment: Assignment, types: Mapping[str, TensorType]) -> Steps |
     value, _ = cutter.cut(assignment.value, confined=False)
     if not cutter.parts:
         return None
-    reason = f"in one nest of loops, {len(distinct_accesses(assignment.value))} operands would make too many cases"
+    reason = f"in one nest of loops, {len(assignment.value.distinct_accesses)} operands would make too many cases"
     return Steps(tuple(cutter.parts), replace(assignment, value=value), assignment, reason)
 
 

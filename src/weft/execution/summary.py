@@ -8,12 +8,10 @@ from itertools import groupby
 from typing import Any
 
 from ..analysis.derived_variables import level_variables
-from ..analysis.implicit_values import RuntimeValue
-from ..analysis.iteration_graph import distinct_accesses
 from ..analysis.merge_lattice import Point
 from ..compiler import Lowered
-from ..concrete_notation.nodes import Forall, Split, Stmt, Where
-from ..concrete_notation.nodes import Sequence as Seq
+from ..concrete_notation.nodes import Split
+from ..concrete_notation.values import RuntimeValue
 from ..formats import TensorType
 from ..index_notation import expression_text
 from ..index_notation.nodes import Access
@@ -43,7 +41,7 @@ def summary(lowered: Lowered, printed: Collection[str] = ()) -> str:
     compiled: ...
     """
     assignment = lowered.assignment
-    names = dict.fromkeys((assignment.target.tensor, *(a.tensor for a in distinct_accesses(assignment.value))))
+    names = dict.fromkeys((assignment.target.tensor, *(a.tensor for a in assignment.value.distinct_accesses)))
     lines = [
         formats_line({name: lowered.types[name] for name in names if name in lowered.types}),
         *_converted(lowered),
@@ -134,7 +132,7 @@ def _collected(lowered: Lowered) -> Iterator[str]:
 def _parallel(lowered: Lowered) -> str:
     """Return the line that says what threads share."""
     program = lowered.schedule.program
-    shared = _shared(program.stmt)
+    shared = program.shared_loop and program.shared_loop.var
     if lowered.schedule.insertion is not None and not lowered.inserts_in_parallel:
         return "parallel: nothing, since values find their places one after the other"
     if shared is not None:
@@ -145,18 +143,6 @@ def _parallel(lowered: Lowered) -> str:
     # A serial schedule has an alternative, which is chosen when it runs.
     other = ", unless there is enough to do for loops that threads share" if lowered.schedule.serial else ""
     return f"parallel: nothing{other}"
-
-
-def _shared(stmt: Stmt) -> str | None:
-    """Return the variable of the loop that threads share; None if there is no such loop."""
-    match stmt:
-        case Forall(var=var, parallel=parallel):
-            return var if parallel else None
-        case Seq(stmts=stmts):
-            return next((found for s in stmts if (found := _shared(s)) is not None), None)
-        case Where(consumer=consumer):
-            return _shared(consumer)
-    return None
 
 
 def _complete(lowered: Lowered, printed: Collection[str]) -> Iterator[str]:
@@ -177,7 +163,7 @@ def _complete(lowered: Lowered, printed: Collection[str]) -> Iterator[str]:
     if not types[target.tensor].format.is_dense or len(target.indices) < 2:
         return  # a loop above has said so for a sparse result, and a vector is no longer than its operands
     # A dense result of several axes has an element at coordinates that no operand stores, whatever the loops are.
-    for access in dict.fromkeys(distinct_accesses(lowered.assignment.value)):
+    for access in dict.fromkeys(lowered.assignment.value.distinct_accesses):
         format = types[access.tensor].format
         for v, level in zip(level_variables(access, format), format.levels, strict=True):
             if v in target.indices and v not in said and not level.full:

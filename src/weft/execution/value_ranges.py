@@ -14,7 +14,8 @@ from typing import Any
 
 import numpy as np
 
-from ..analysis.implicit_values import application_dtypes, typed
+from ..analysis.implicit_values import application_dtypes
+from ..concrete_notation.values import typed
 from ..index_notation.nodes import Access, Apply, Expr, Literal, Reduce
 from ..index_notation.operator_table import OPERATORS, Operator
 from ..records import record

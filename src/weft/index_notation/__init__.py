@@ -12,7 +12,7 @@ from .nodes import Access, Apply, Assignment, Expr, Literal, Reduce
 from .operator_table import ALIASES, OPERATORS, REDUCTIONS, Operator, operator
 from .parser import parse
 from .printer import expression_text, to_text
-from .traversal import accesses, children, free_variables, rebuild, rename_variables, tensors, variables
+from .traversal import accesses, free_variables, rebuild, rename_variables, tensors, variables
 
 __all__ = [
     "ALIASES",
@@ -27,7 +27,6 @@ __all__ = [
     "Operator",
     "Reduce",
     "accesses",
-    "children",
     "einsum_notation",
     "explicit_sums",
     "expression_dtype",

@@ -12,7 +12,16 @@ from ..errors import NotationError, ShapeError
 from .nodes import Access, Apply, Assignment, Expr, Literal, Reduce
 from .operator_table import OPERATORS
 from .printer import expression_text, to_text
-from .traversal import accesses, free_variables, rebuild, rename_variables, tensors, variables
+from .traversal import (
+    accesses,
+    free_variables,
+    rebuild,
+    rename_variables,
+    rewrite,
+    rewrite_outermost,
+    tensors,
+    variables,
+)
 
 _ADDITIVE = ("add", "subtract", "negative")
 
@@ -42,26 +51,25 @@ def explicit_sums(assignment: Assignment) -> Assignment:
     y(i) = x(i)/sum(i1, x(i1))
     """
     target = assignment.target.indices
-    value = _sum_terms(fold_literals(assignment.value), frozenset(target))
-    value = _unique(_truths(value), set(target), {*target, *variables(value), *tensors(assignment)})
+
+    def summed(expr: Expr) -> Expr | None:
+        if isinstance(expr, Apply) and expr.op in _ADDITIVE:
+            return None
+        # The smallest additive term: variables that neither the target nor a reduction binds are summed here.
+        over = tuple(v for v in free_variables(expr) if v not in target)
+        return Reduce("add", over, expr) if over else expr
+
+    value = rewrite(rewrite_outermost(fold_literals(assignment.value), summed), _truth)
+    value = _unique(value, set(target), {*target, *variables(value), *tensors(assignment)})
     return Assignment(assignment.target, value, assignment.op)
 
 
-def _sum_terms(expr: Expr, target: frozenset[str]) -> Expr:
-    if isinstance(expr, Apply) and expr.op in _ADDITIVE:
-        return rebuild(expr, lambda arg: _sum_terms(arg, target))
-    # The smallest additive term: variables that neither the target nor a reduction binds are summed here.
-    summed = tuple(v for v in free_variables(expr) if v not in target)
-    return Reduce("add", summed, expr) if summed else expr
-
-
-def _truths(expr: Expr) -> Expr:
-    """Convert the operands of logical reductions to booleans, as NumPy does: true for a number other than zero."""
-    expr = rebuild(expr, _truths)
+def _truth(expr: Expr) -> Expr | None:
+    """Return a logical reduction of booleans, as NumPy converts its operand: true for a number other than zero."""
     match expr:
         case Reduce(op="logical_and" | "logical_or" | "logical_xor" as op, vars=vars, body=body):
             return expr if isinstance(body, Apply) and body.op == "bool" else Reduce(op, vars, Apply("bool", (body,)))
-    return expr
+    return None
 
 
 def _unique(expr: Expr, bound: set[str], used: set[str]) -> Expr:
@@ -106,18 +114,20 @@ def fold_literals(expr: Expr) -> Expr:
     >>> fold_literals(parse("y(i) = 1/2*A(i)").value).args[0]
     Literal(value=0.5)
     """
-    expr = rebuild(expr, fold_literals)
-    if not isinstance(expr, Apply):
-        return expr
-    values = [arg.value for arg in expr.args if isinstance(arg, Literal)]
-    if len(values) < len(expr.args):
-        return expr
+    return rewrite(expr, _computed)
+
+
+def _computed(expr: Expr) -> Literal | None:
+    """Return the value of an operator over literals; None for other expressions."""
+    values = [arg.value for arg in expr.children if isinstance(arg, Literal)]
+    if not isinstance(expr, Apply) or len(values) < len(expr.args):
+        return None
     with np.errstate(all="ignore"):
         try:
-            found = OPERATORS[expr.op].ufunc(*values)
+            value = OPERATORS[expr.op].ufunc(*values)
         except TypeError:  # such as the difference of booleans, for which promotion raises an error
-            return expr
-    return Literal(found.item() if isinstance(found, np.generic) else found)
+            return None
+    return Literal(value.item() if isinstance(value, np.generic) else value)
 
 
 def infer_extents(assignment: Assignment, shapes: Mapping[str, tuple[int, ...]]) -> dict[str, int]:

@@ -12,14 +12,20 @@ serves any operands. Operators are given by their names in
 
 from __future__ import annotations
 
+from operator import attrgetter
+from typing import Any
+
 from ..records import cached, keeps_hash, record
+from ..trees import Node, walk
 
 
-class Expr:
+class Expr(Node):
     """Index expression."""
 
-    # The distinct accesses in the order in which they first occur.
-    distinct_accesses: tuple[Access, ...] | cached[tuple[Access, ...]] = ()
+    @cached
+    def distinct_accesses(self) -> tuple[Access, ...]:
+        """Return the distinct accesses, in the order in which they first occur."""
+        return tuple(dict.fromkeys([node for node in walk(self) if isinstance(node, Access)]))
 
 
 @record
@@ -31,10 +37,6 @@ class Access(Expr):
 
     tensor: str
     indices: tuple[str, ...] = ()
-
-    @cached
-    def distinct_accesses(self) -> tuple[Access, ...]:
-        return (self,)
 
 
 @record
@@ -69,9 +71,10 @@ class Apply(Expr):
     op: str
     args: tuple[Expr, ...]
 
-    @cached
-    def distinct_accesses(self) -> tuple[Access, ...]:
-        return _distinct_accesses(self)
+    children = property(attrgetter("args"))
+
+    def with_children(self, children: tuple[Any, ...]) -> Apply:
+        return Apply(self.op, children)
 
 
 @keeps_hash
@@ -83,9 +86,10 @@ class Reduce(Expr):
     vars: tuple[str, ...]
     body: Expr
 
-    @cached
-    def distinct_accesses(self) -> tuple[Access, ...]:
-        return _distinct_accesses(self)
+    children = property(lambda self: (self.body,))
+
+    def with_children(self, children: tuple[Any, ...]) -> Reduce:
+        return Reduce(self.op, self.vars, children[0])
 
 
 @keeps_hash
@@ -100,18 +104,3 @@ class Assignment:
     target: Access
     value: Expr
     op: str | None = None
-
-
-def _distinct_accesses(expr: Expr) -> tuple[Access, ...]:
-    """Return the distinct accesses of an expression, without recursion, since sums may have very many terms."""
-    found: dict[Access, None] = {}
-    rest = [expr]
-    while rest:
-        match rest.pop():
-            case Access() as access:
-                found[access] = None
-            case Apply(args=args):
-                rest += reversed(args)
-            case Reduce(body=body):
-                rest.append(body)
-    return tuple(found)

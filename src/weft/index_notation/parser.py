@@ -23,10 +23,11 @@ from typing import NoReturn
 
 from ..errors import NotationError
 from ..records import record
+from ..trees import depth
 from .nodes import Access, Apply, Assignment, Expr, Literal, Reduce
 from .operator_table import ALIASES, OPERATORS, REDUCTIONS
 from .spelling_hints import about_function, about_index, symbol_at
-from .traversal import depth, free_variables
+from .traversal import free_variables
 
 _INFIX = {row.symbol: row for row in OPERATORS.values() if row.symbol and row.arity == 2}
 _PREFIX = {row.symbol: row for row in OPERATORS.values() if row.symbol and row.arity == 1}

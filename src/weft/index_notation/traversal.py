@@ -1,63 +1,30 @@
-"""Traversal of index expressions: their tensors and variables, and bottom-up rewriting."""
+"""Traversal of index expressions, conversions of dtypes included: their tensors and variables, and changes of both."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
+from types import MappingProxyType
 
-from .nodes import Access, Apply, Assignment, Expr, Reduce
+from .. import trees
+from .nodes import Access, Assignment, Expr, Reduce
 
+walk: Callable[[Expr], Iterator[Expr]] = trees.walk
+rebuild: Callable[[Expr, Callable[[Expr], Expr]], Expr] = trees.rebuild
+rewrite: Callable[[Expr, Callable[[Expr], Expr | None]], Expr] = trees.rewrite
+rewrite_outermost: Callable[[Expr, Callable[[Expr], Expr | None]], Expr] = trees.rewrite_outermost
+replaced: Callable[[Expr, Expr, Expr], Expr] = trees.replaced
 
-def children(expr: Expr) -> tuple[Expr, ...]:
-    """Return the expressions directly below ``expr``."""
-    match expr:
-        case Apply(args=args):
-            return args
-        case Reduce(body=body):
-            return (body,)
-    return ()
-
-
-def rebuild(expr: Expr, function: Callable[[Expr], Expr]) -> Expr:
-    """Return ``expr`` with ``function`` applied to its children; the same object if that changes nothing."""
-    match expr:
-        case Apply(op=op, args=args):
-            new = tuple(function(arg) for arg in args)
-            return expr if all(a is b for a, b in zip(args, new, strict=True)) else Apply(op, new)
-        case Reduce(op=op, vars=vars, body=body):
-            inner = function(body)
-            return expr if inner is body else Reduce(op, vars, inner)
-    return expr
-
-
-def replaced(expr: Expr, part: Expr, by: Expr) -> Expr:
-    """Return ``expr`` with ``by`` wherever it has ``part``."""
-    return by if expr == part else rebuild(expr, lambda e: replaced(e, part, by))
-
-
-def depth(expr: Expr) -> int:
-    """Return the number of nodes on the longest path from ``expr`` to a leaf.
-
-    The function does not recurse, since it protects recursive functions from trees that are too deep.
-    """
-    deepest, pending = 0, [(expr, 1)]
-    while pending:
-        node, level = pending.pop()
-        deepest = max(deepest, level)
-        pending += [(child, level + 1) for child in children(node)]
-    return deepest
+_NONE: Mapping[str, str] = MappingProxyType({})
 
 
 def accesses(expr: Expr | Assignment) -> Iterator[Access]:
     """Yield each access in order of appearance; those of an assignment begin with its target."""
-    match expr:
-        case Assignment(target=target, value=value):
-            yield target
-            yield from accesses(value)
-        case Access():
-            yield expr
-        case Expr():
-            for child in children(expr):
-                yield from accesses(child)
+    if isinstance(expr, Assignment):
+        yield expr.target
+        expr = expr.value
+    for node in walk(expr):
+        if isinstance(node, Access):
+            yield node
 
 
 def tensors(expr: Expr | Assignment) -> tuple[str, ...]:
@@ -93,14 +60,61 @@ def free_variables(expr: Expr) -> tuple[str, ...]:
     >>> free_variables(parse("y(i) = sum(k, A(i,j,k))").value)
     ('i', 'j')
     """
-    match expr:
+    names: dict[str, None] = trees.fold(expr, _free)
+    return tuple(names)
+
+
+def _free(node: Expr, below: list[dict[str, None]]) -> dict[str, None]:
+    match node:
         case Access(indices=indices):
-            return tuple(dict.fromkeys(indices))
-        case Reduce(vars=bound, body=body):
-            return tuple(v for v in free_variables(body) if v not in bound)
-        case Apply(args=args):
-            return tuple(dict.fromkeys(v for arg in args for v in free_variables(arg)))
-    return ()
+            return dict.fromkeys(indices)
+        case Reduce(vars=bound):
+            return {v: None for v in below[0] if v not in bound}
+    return {v: None for part in below for v in part}
+
+
+def outermost_reductions(expr: Expr) -> list[Reduce]:
+    """Return the reductions that are not inside another."""
+    return [node for node in trees.outermost(expr, is_reduction) if isinstance(node, Reduce)]
+
+
+def is_reduction(expr: Expr) -> bool:
+    return isinstance(expr, Reduce)
+
+
+def reductions(expr: Expr) -> list[Reduce]:
+    """Return all reductions, outer ones first."""
+    return [node for node in walk(expr) if isinstance(node, Reduce)]
+
+
+def bound_variables(expr: Expr) -> tuple[str, ...]:
+    """Return the variables of all reductions, those of outer ones first."""
+    return tuple([v for reduction in reductions(expr) for v in reduction.vars])
+
+
+def has_reduction(expr: Expr) -> bool:
+    """Return whether an expression is a reduction or has one inside."""
+    return any(map(is_reduction, walk(expr)))
+
+
+def without_reductions(expr: Expr) -> Expr:
+    """Return an expression with each reduction replaced by its body."""
+    return rewrite(expr, lambda node: node.body if isinstance(node, Reduce) else None)
+
+
+def renamed(expr: Expr, tensors: Mapping[str, str] = _NONE, variables: Mapping[str, str] = _NONE) -> Expr:
+    """Return an expression with other names for tensors and for variables, wherever these are bound."""
+
+    def rule(node: Expr) -> Expr | None:
+        match node:
+            case Access(tensor=tensor, indices=indices):
+                new = Access(tensors.get(tensor, tensor), tuple([variables.get(v, v) for v in indices]))
+                return None if new == node else new
+            case Reduce(op=op, vars=vars, body=body) if not variables.keys().isdisjoint(vars):
+                return Reduce(op, tuple([variables.get(v, v) for v in vars]), body)
+        return None
+
+    return rewrite(expr, rule)
 
 
 def rename_variables(expr: Expr, names: dict[str, str]) -> Expr:

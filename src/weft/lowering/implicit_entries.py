@@ -14,10 +14,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
-from ..analysis.implicit_values import UNKNOWN, implicit_value, same_value, without_conversions
+from ..analysis.implicit_values import implicit_value
 from ..analysis.iteration_graph import is_counted, is_full, is_never_empty
-from ..concrete_notation.nodes import Forall, Sequence, Stmt, Where, accesses, result_of
+from ..concrete_notation.nodes import Forall, Sequence, Stmt, Where
+from ..concrete_notation.traversal import result_of
+from ..concrete_notation.values import UNKNOWN, same_value, without_conversions
 from ..index_notation.operator_table import OPERATORS, REPETITIONS
+from ..index_notation.traversal import accesses
 from ..ir import nodes as ir
 from ..ir.builder import block, gt, if_, increment, land, lit, lt, product, sub
 from ..records import record
@@ -123,9 +126,7 @@ def visit(owner: Lowerer, loop: Forall) -> ir.Stmt:
 
 def _loops(stmt: Stmt) -> Iterator[str]:
     """Yield the variables of the loops around the last assignment of a statement, outermost first."""
-    match stmt:
-        case Forall(var=var, body=body):
-            yield var
-            yield from _loops(body)
-        case Where(consumer=consumer):
-            yield from _loops(consumer)
+    while isinstance(stmt, Forall | Where):
+        if isinstance(stmt, Forall):
+            yield stmt.var
+        stmt = stmt.body if isinstance(stmt, Forall) else stmt.consumer

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ..concrete_notation.nodes import Forall, RegisterStrips, Split, Stmt, foralls_of
+from ..concrete_notation.nodes import Forall, RegisterStrips, Split, Stmt
+from ..concrete_notation.traversal import foralls_of
 from ..errors import ScheduleError
 from ..ir import nodes as ir
 from ..ir.builder import add, block, gt, le, lit, maximum, minimum, mul, product, sub

@@ -11,16 +11,19 @@ from collections.abc import Mapping, Sequence, Set
 from typing import TYPE_CHECKING
 
 from ..analysis.derived_variables import leaves_tensor, level_variables
-from ..analysis.implicit_values import adds_in_place, same_value, specialize, without_conversions
-from ..analysis.iteration_graph import adds_nothing, distinct_accesses, implied_by, is_linear, share_interval
+from ..analysis.implicit_values import adds_in_place, specialize
+from ..analysis.iteration_graph import adds_nothing, implied_by, is_linear, share_interval
 from ..analysis.merge_lattice import LevelIterator, Point
 from ..analysis.terms import additive_terms, is_left_nested
-from ..concrete_notation.nodes import Assign, Fill, Forall, Stmt, Where, accesses, assignments, result_of, wheres_of
+from ..concrete_notation.nodes import Assign, Fill, Forall, Stmt, Where
 from ..concrete_notation.nodes import Sequence as Seq
+from ..concrete_notation.traversal import assignments, result_of, wheres_of
+from ..concrete_notation.values import same_value, without_conversions
 from ..errors import LoweringError
 from ..formats.capabilities import Locate, PositionIteration, ValueIteration
 from ..index_notation.nodes import Access, Expr
 from ..index_notation.operator_table import OPERATORS
+from ..index_notation.traversal import accesses
 from ..ir import nodes as ir
 from ..ir.builder import (
     add,
@@ -723,7 +726,7 @@ def _if_chain(branches: Sequence[tuple[ir.Expr, ir.Stmt]]) -> ir.Stmt:
 def _goes_on(last: Assign, gathered: Assign, dtypes: Mapping[str, str]) -> bool:
     """Return whether accumulating the parts of a workspace one by one gives the same as accumulating their total."""
     value, part = without_conversions(last.value), gathered.target
-    if last.op != gathered.op or part not in distinct_accesses(value):
+    if last.op != gathered.op or part not in value.distinct_accesses:
         return False
     if last.op == "add":
         return is_linear(value, part) and adds_in_place(last.value, part, dtypes[part.tensor])

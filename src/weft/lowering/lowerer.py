@@ -19,39 +19,17 @@ from ..analysis.derived_variables import (
     radix_components,
     single_coordinate_levels,
 )
-from ..analysis.implicit_values import (
-    UNKNOWN,
-    CastExpr,
-    implicit_value,
-    neutral_in_sum,
-    same_value,
-    typed,
-    without_conversions,
-)
+from ..analysis.implicit_values import implicit_value
 from ..analysis.iteration_graph import is_full, level_iterators
 from ..analysis.merge_lattice import LevelIterator, Point, TooManyCases
 from ..analysis.runtime_fills import fill_name, is_fill_name
 from ..code_options import CodeOptions
-from ..concrete_notation.nodes import (
-    Assign,
-    Fill,
-    Forall,
-    Program,
-    RegisterStrips,
-    Split,
-    Stmt,
-    Where,
-    Workspace,
-    accesses,
-    assignments,
-    foralls_of,
-    result_of,
-    statements,
-    wheres_of,
-)
+from ..concrete_notation.nodes import Assign, Fill, Forall, Program, RegisterStrips, Split, Stmt, Where, Workspace
 from ..concrete_notation.nodes import (
     Sequence as Seq,
 )
+from ..concrete_notation.traversal import assignments, foralls_of, result_of, statements, wheres_of
+from ..concrete_notation.values import UNKNOWN, CastExpr, neutral_in_sum, same_value, typed, without_conversions
 from ..errors import LoweringError
 from ..formats import Dense, TensorType
 from ..formats.append_chains import AppendChain, is_unordered_list
@@ -59,6 +37,7 @@ from ..formats.capabilities import Locate, PositionIteration, ValueIteration
 from ..formats.tensor_vars import TensorVars
 from ..index_notation.nodes import Access, Apply, Expr
 from ..index_notation.operator_table import OPERATORS
+from ..index_notation.traversal import accesses, replaced
 from ..ir import nodes as ir
 from ..ir import used_names
 from ..ir.builder import add, block, cast, ge, gt, if_, land, lit, lor, lt, maximum, mul, sub
@@ -370,7 +349,7 @@ class Lowerer:
                     # Implicit entries change the workspace, so loops must not skip them. With the workspace itself as
                     # another operand, merge lattices keep coordinates without stored entries.
                     made = Apply("add", (made, last.target))
-                return _substitute(self.view(consumer), last.target, made)
+                return replaced(self.view(consumer), last.target, made)
             case Seq(stmts=stmts):
                 parts = [self.view(s) for s in stmts if not isinstance(s, Fill)]
                 whole = parts[0]
@@ -599,14 +578,3 @@ def _split_fills(stmt: Stmt) -> tuple[list[Stmt], Stmt]:
         rest = stmt.stmts[1:]
         return [stmt.stmts[0]], rest[0] if len(rest) == 1 else Seq(rest)
     return [], stmt
-
-
-def _substitute(expr: Expr, old: Access, new: Expr) -> Expr:
-    match expr:
-        case Access():
-            return new if expr == old else expr
-        case Apply(op=op, args=args):
-            return Apply(op, tuple(_substitute(a, old, new) for a in args))
-        case _ if hasattr(expr, "expr"):
-            return replace(expr, expr=_substitute(expr.expr, old, new))  # type: ignore[type-var]
-    return expr

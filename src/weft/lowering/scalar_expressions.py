@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from ..analysis.implicit_values import CastExpr, ImplicitValue, RuntimeValue, TypedLiteral, loop_dtypes
+from ..analysis.implicit_values import loop_dtypes
+from ..concrete_notation.values import CastExpr, ImplicitValue, RuntimeValue, TypedLiteral
 from ..index_notation.nodes import Access, Apply, Expr, Literal
 from ..index_notation.operator_table import OPERATORS, REPETITIONS
 from ..ir import nodes as ir

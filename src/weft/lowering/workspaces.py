@@ -17,7 +17,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..concrete_notation.nodes import SMALL_WORKSPACE, Assign, Where, Workspace, foralls_of, result_of
+from ..concrete_notation.nodes import SMALL_WORKSPACE, Assign, Where, Workspace
+from ..concrete_notation.traversal import foralls_of, result_of
 from ..formats import Dense, Format, LevelVars, TensorType
 from ..formats.tensor_vars import TensorVars
 from ..formats.workspace_levels import Listed, ListedHashed, Marked, Paired

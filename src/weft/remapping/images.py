@@ -13,7 +13,7 @@ from math import gcd
 from ..errors import NotationError
 from ..records import record
 from .inverse import combination, invert, limits, significance, value_of
-from .nodes import Axis, Binary, Constant, Counter, Extent, IndexExpr, axes_of
+from .nodes import Axis, Binary, Constant, Counter, IndexExpr, axes_of, may_be_negative
 
 
 def decided(coordinates: Sequence[IndexExpr], order: int, level: int) -> bool:
@@ -119,9 +119,8 @@ def takes_every_value(coordinates: Sequence[IndexExpr], order: int, level: int) 
 
 def _unmoved(expr: IndexExpr) -> IndexExpr:
     """Return a coordinate without the constants and sizes that are added to it or subtracted from it."""
-    match expr:
-        case Binary(op="+" | "-", left=left, right=right) if not axes_of(right) and axes_of(left):
-            return _unmoved(left)
+    while isinstance(expr, Binary) and expr.op in ("+", "-") and not axes_of(expr.right) and axes_of(expr.left):
+        expr = expr.left
     return expr
 
 
@@ -209,17 +208,5 @@ def is_natural(value: IndexExpr, coordinates: Sequence[IndexExpr]) -> bool:
     >>> is_natural(Binary("+", Binary("*", Axis(0), Constant(2)), Axis(1)), (block, rest))
     True
     """
-    match value:
-        case Axis(number=k):
-            return from_zero(coordinates[k]) == coordinates[k]
-        case Constant(value=number):
-            return number >= 0
-        case Extent():
-            return True
-        case Binary(op="-"):  # no attempt is made to prove it
-            return False
-        case Binary(op="%"):
-            return True
-        case Binary(left=left, right=right):
-            return is_natural(left, coordinates) and is_natural(right, coordinates)
-    return False
+    negative = [k for k in axes_of(value) if from_zero(coordinates[k]) != coordinates[k]]
+    return not may_be_negative(value, negative)

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from ..errors import NotationError
+from ..trees import fold
 from .nodes import Axis, Binary, Constant, Counter, Extent, IndexExpr, axes_of, may_be_negative
 
 
@@ -154,17 +155,17 @@ def significance(coordinates: Sequence[IndexExpr]) -> tuple[int, ...] | None:
     """
     axes: tuple[int, ...] = ()
     for c in coordinates:
-        match c:
-            case Axis(number=number):
-                axes += (number,)
-            case Binary(op="+", left=Binary(op="*", left=a, right=Extent(axis=n)), right=Axis(number=m)) if n == m:
-                # A row-major position is ordered by its row first.
-                outer = significance([a])
-                if outer is None:
+        columns: tuple[int, ...] = ()
+        while not isinstance(c, Axis):
+            match c:
+                case Binary(op="+", left=Binary(op="*", left=row, right=Extent(axis=n)), right=Axis(number=m)) if (
+                    n == m
+                ):
+                    # A row-major position is ordered by its row first.
+                    c, columns = row, (m, *columns)
+                case _:
                     return None
-                axes += (*outer, m)
-            case _:
-                return None
+        axes += (c.number, *columns)
     return axes
 
 
@@ -268,38 +269,43 @@ def interval_of(expr: IndexExpr, shape: Sequence[int]) -> tuple[int, int] | None
     >>> interval_of(Binary("-", Axis(1), Axis(0)), (3, 5))
     (-2, 5)
     """
-    match expr:
-        case Axis(number=number):
-            return 0, shape[number]
-        case Constant(value=value):
-            return value, value + 1
-        case Extent(axis=axis):
-            return shape[axis], shape[axis] + 1
-        case Counter():
+
+    def interval(node: IndexExpr, below: list[tuple[int, int] | None]) -> tuple[int, int] | None:
+        match node:
+            case Axis(number=number):
+                return 0, shape[number]
+            case Constant(value=value):
+                return value, value + 1
+            case Extent(axis=axis):
+                return shape[axis], shape[axis] + 1
+        left, right = below if isinstance(node, Binary) else (None, None)
+        if left is None or right is None:
             return None
-        case Binary(op=op, left=left, right=right):
-            a, b = interval_of(left, shape), interval_of(right, shape)
-            if a is None or b is None:
-                return None
-            (lo, hi), (low, high) = (a[0], a[1] - 1), (b[0], b[1] - 1)  # closed intervals of the operands
-            match op:
-                case "+":
-                    return lo + low, hi + high + 1
-                case "-":
-                    return lo - high, hi - low + 1
-                case "*" | "<<":
-                    products = [x * y if op == "*" else x << y for x in (lo, hi) for y in (low, high)]
-                    return min(products), max(products) + 1
-                case "/" | ">>":
-                    m = low if op == "/" else 1 << low
-                    return lo // m, hi // m + 1
-                case "%":
-                    return 0, low
-                case "&" if low >= 0:
-                    return 0, high + 1
-                case "|" | "^" if lo >= 0 and low >= 0:
-                    return 0, hi + high + 1
-                case _:  # bitwise operations on negative numbers: all numbers of as many bits
-                    bits = max(abs(v).bit_length() for v in (lo, hi, low, high))
-                    return -(1 << bits), 1 << bits
-    raise TypeError(f"not an index expression: {expr!r}")
+        assert isinstance(node, Binary)
+        return _interval(node.op, left[0], left[1] - 1, right[0], right[1] - 1)
+
+    return fold(expr, interval)
+
+
+def _interval(op: str, lo: int, hi: int, low: int, high: int) -> tuple[int, int]:
+    """Return the half-open interval of an operation on operands from ``lo`` to ``hi`` and from ``low`` to ``high``."""
+    match op:
+        case "+":
+            return lo + low, hi + high + 1
+        case "-":
+            return lo - high, hi - low + 1
+        case "*" | "<<":
+            products = [x * y if op == "*" else x << y for x in (lo, hi) for y in (low, high)]
+            return min(products), max(products) + 1
+        case "/" | ">>":
+            m = low if op == "/" else 1 << low
+            return lo // m, hi // m + 1
+        case "%":
+            return 0, low
+        case "&" if low >= 0:
+            return 0, high + 1
+        case "|" | "^" if lo >= 0 and low >= 0:
+            return 0, hi + high + 1
+    # Bitwise operations on negative numbers: all numbers of as many bits.
+    bits = max(abs(v).bit_length() for v in (lo, hi, low, high))
+    return -(1 << bits), 1 << bits

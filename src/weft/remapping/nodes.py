@@ -7,10 +7,12 @@ Arithmetic is that of Python's integers. ``/`` is floor division, and ``%`` has 
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Container, Mapping, Sequence
+from operator import attrgetter
 from typing import Any
 
 from ..records import record
+from ..trees import Node, fold, outermost, rewrite, walk
 
 PRECEDENCE = {"|": 1, "^": 2, "&": 3, "<<": 4, ">>": 4, "+": 5, "-": 5, "*": 6, "/": 6, "%": 6}
 """Binding strengths of the operators, as in Fig. 8 and in C; all operators group to the left."""
@@ -22,7 +24,7 @@ OPERATIONS: dict[str, Callable[[Any, Any], Any]] = {
 """The function of each operator, on integers and on arrays of integers."""
 
 
-class IndexExpr:
+class IndexExpr(Node):
     """An integer expression over coordinates."""
 
 
@@ -53,6 +55,11 @@ class Counter(IndexExpr):
 
     over: tuple[IndexExpr, ...]
 
+    children = property(attrgetter("over"))
+
+    def with_children(self, children: tuple[Any, ...]) -> Counter:
+        return Counter(children)
+
 
 @record
 class Binary(IndexExpr):
@@ -61,6 +68,11 @@ class Binary(IndexExpr):
     op: str
     left: IndexExpr
     right: IndexExpr
+
+    children = property(attrgetter("left", "right"))
+
+    def with_children(self, children: tuple[Any, ...]) -> Binary:
+        return Binary(self.op, *children)
 
 
 def axes_of(expr: IndexExpr) -> frozenset[int]:
@@ -71,57 +83,50 @@ def axes_of(expr: IndexExpr) -> frozenset[int]:
     >>> sorted(axes_of(Binary("-", Axis(1), Axis(0))))
     [0, 1]
     """
-    match expr:
-        case Axis(number=number):
-            return frozenset((number,))
-        case Counter(over=over):
-            return frozenset(axis for e in over for axis in axes_of(e))
-        case Binary(left=left, right=right):
-            return axes_of(left) | axes_of(right)
-    return frozenset()
+    return frozenset([node.number for node in walk(expr) if isinstance(node, Axis)])
 
 
 def counters_of(expr: IndexExpr) -> tuple[Counter, ...]:
     """Return the distinct counters of an expression."""
-    match expr:
-        case Counter():
-            return (expr,)
-        case Binary(left=left, right=right):
-            return tuple(dict.fromkeys((*counters_of(left), *counters_of(right))))
-    return ()
+    return tuple(dict.fromkeys([node for node in outermost(expr, _is_counter) if isinstance(node, Counter)]))
 
 
-def may_be_negative(expr: IndexExpr) -> bool:
-    """Return whether an expression can be negative although no coordinate of an axis is."""
-    match expr:
-        case Axis() | Extent() | Counter():
-            return False
-        case Constant(value=value):
-            return value < 0
-        case Binary(op="-"):
-            return True
-        case Binary(op="%"):
-            return False
-        case Binary(op="&", left=left, right=right):  # one sign bit that is 0 suffices
-            return may_be_negative(left) and may_be_negative(right)
-        case Binary(left=left, right=right):
-            return may_be_negative(left) or may_be_negative(right)
-    return True
+def _is_counter(expr: IndexExpr) -> bool:
+    return isinstance(expr, Counter)
+
+
+def may_be_negative(expr: IndexExpr, negative: Container[int] = ()) -> bool:
+    """Return whether an expression can be negative although no axis but those in ``negative`` is."""
+
+    def sign(node: IndexExpr, below: list[bool]) -> bool:
+        match node:
+            case Axis(number=number):
+                return number in negative
+            case Constant(value=value):
+                return value < 0
+            case Binary(op="-" | "%" as op):  # no attempt is made to compare the operands of a difference
+                return op == "-"
+            case Binary(op="&"):  # one sign bit that is 0 suffices
+                return all(below)
+            case Binary():
+                return any(below)
+        return False
+
+    return fold(expr, sign)
 
 
 def substitute(expr: IndexExpr, axes: Mapping[int, IndexExpr]) -> IndexExpr:
     """Return an expression with its axes replaced by other expressions."""
-    match expr:
-        case Axis(number=number):
-            return axes.get(number, expr)
-        case Extent(axis=axis):
-            new = axes.get(axis)
-            return Extent(new.number) if isinstance(new, Axis) else expr
-        case Counter(over=over):
-            return Counter(tuple(substitute(e, axes) for e in over))
-        case Binary(op=op, left=left, right=right):
-            return Binary(op, substitute(left, axes), substitute(right, axes))
-    return expr
+
+    def rule(node: IndexExpr) -> IndexExpr | None:
+        match node:
+            case Axis(number=number):
+                return axes.get(number)
+            case Extent(axis=axis) if isinstance(new := axes.get(axis), Axis):
+                return Extent(new.number)
+        return None
+
+    return rewrite(expr, rule)
 
 
 def to_text(expr: IndexExpr, names: Sequence[str], strength: int = 0) -> str:

@@ -9,8 +9,9 @@ from typing import Any
 from ..dtypes import INT64_MAX
 from ..errors import IndexOverflowError, NotationError
 from ..records import cached, record
+from ..trees import walk
 from .inverse import interval_of, invert
-from .nodes import Axis, Binary, IndexExpr, axes_of, to_text
+from .nodes import Axis, IndexExpr, axes_of, to_text
 from .parser import parse
 
 
@@ -114,23 +115,20 @@ class Remapping:
 @lru_cache(maxsize=4096)
 def _extents(remapping: Remapping, shape: tuple[int, ...]) -> tuple[tuple[int, int] | None, ...]:
     found = [interval_of(c, shape) for c in remapping.coordinates]
-    for c in remapping.coordinates:
-        _require_int64(c, shape, remapping)
+    for part in {part for c in remapping.coordinates for part in walk(c)}:
+        _require_int64(part, shape, remapping)
     # Interval arithmetic may give an end before the begin if an axis has size 0.
     return tuple(None if e is None else (e[0], max(e)) for e in found)
 
 
 def _require_int64(expr: IndexExpr, shape: tuple[int, ...], remapping: Remapping) -> None:
-    """Raise an error if a coordinate, or a part of one, may have values that kernels cannot compute."""
+    """Raise an error if an expression may have values that kernels cannot compute."""
     found = interval_of(expr, shape)
     if found is not None and max(-found[0], found[1], found[1] - found[0]) > INT64_MAX:
         text = str(remapping)
         raise IndexOverflowError(
             f"a coordinate that {text} makes for a tensor of shape {shape} may be beyond 64-bit integers"
         )
-    if isinstance(expr, Binary):
-        _require_int64(expr.left, shape, remapping)
-        _require_int64(expr.right, shape, remapping)
 
 
 def inverse_permutation(permutation: Sequence[int]) -> tuple[int, ...]:

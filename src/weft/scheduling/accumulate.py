@@ -10,10 +10,11 @@ from itertools import pairwise
 from math import prod
 
 from ..analysis.derived_variables import level_variables, size_of
-from ..analysis.iteration_graph import distinct_accesses, is_full, places
+from ..analysis.iteration_graph import is_full, places
 from ..analysis.terms import foralls, uniform_factors
-from ..concrete_notation.nodes import SMALL_WORKSPACE, Assign, Forall, RegisterStrips, Stmt, Where, rewrite
+from ..concrete_notation.nodes import SMALL_WORKSPACE, Assign, Forall, RegisterStrips, Stmt, Where
 from ..concrete_notation.transformations import product
+from ..concrete_notation.traversal import rewrite
 from ..formats import TensorType
 from ..index_notation.nodes import Access, Expr, Reduce
 from ..ir.types import is_complex
@@ -58,7 +59,7 @@ def _is_single(expr: Expr, loops: Sequence[str], draft: Draft) -> bool:
     loop visits a segment of several entries (iterator chaining), whose sum is gathered.
     """
     single: set[str] = set()
-    for access in distinct_accesses(expr):
+    for access in expr.distinct_accesses:
         format = draft.types[access.tensor].format
         steps = pairwise(zip(level_variables(access, format), format.levels, strict=True))
         single |= {v for (_, above), (v, level) in steps if level.branchless and (above.unique or not above.ordered)}
@@ -113,7 +114,7 @@ def _meets_once(factors: Sequence[Expr], draft: Draft) -> bool:
 
     A repeated coordinate would find a workspace that is partly filled.
     """
-    stored = [a for f in factors for a in distinct_accesses(f) if a.tensor in draft.types]
+    stored = [a for f in factors for a in f.distinct_accesses if a.tensor in draft.types]
     return all(level.unique or level.ordered for a in stored for level in draft.types[a.tensor].format.walked_levels)
 
 
@@ -140,7 +141,7 @@ def register_loops(
     place = places(order, problem.derived)
     if not {order[place[v]] for v in problem.target.indices} <= {*outer, *inner}:
         return None  # an axis of the result follows from what is reduced over
-    sizes = [size_of(v, distinct_accesses(term), types) for v in inner]
+    sizes = [size_of(v, term.distinct_accesses, types) for v in inner]
     # The sizes inside a block are known. A loop of unknown size counts as too large.
     known = prod(SMALL_WORKSPACE + 1 if n is None else n for n in sizes) <= SMALL_WORKSPACE
     small = known and problem.enabled("register-blocks")
@@ -156,7 +157,7 @@ def _is_stripped(problem: LoopProblem, types: Mapping[str, TensorType], term: Ex
     """
     if is_complex(problem.result.dtype) or any(v == d.var or v in d.needs for d in problem.derived):
         return False  # C compilers do not vectorize such loops over complex numbers
-    stored = [(a, types[a.tensor].format) for a in (*distinct_accesses(term), problem.target)]
+    stored = [(a, types[a.tensor].format) for a in (*term.distinct_accesses, problem.target)]
     levels = [level for a, f in stored for u, level in zip(level_variables(a, f), f.levels, strict=True) if u == v]
     return all(u.row_major for u in levels)
 
@@ -209,6 +210,6 @@ def _within(stmt: Stmt, strips: RegisterStrips) -> Stmt:
     """Return a statement whose loops over the variable of the strips run inside one strip."""
 
     def inside(s: Stmt) -> Stmt | None:
-        return Forall(strips.inner, rewrite(s.body, inside)) if isinstance(s, Forall) and s.var == strips.var else None
+        return Forall(strips.inner, s.body) if isinstance(s, Forall) and s.var == strips.var else None
 
     return rewrite(stmt, inside)

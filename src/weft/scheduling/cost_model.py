@@ -17,11 +17,13 @@ from math import prod
 from types import MappingProxyType
 
 from ..analysis.derived_variables import level_variables
-from ..analysis.implicit_values import annihilates, asked_of, is_constant
-from ..analysis.iteration_graph import Types, distinct_accesses, strip, typed_implicit_value, types_of
+from ..analysis.implicit_values import annihilates, asked_of
+from ..analysis.iteration_graph import Types, typed_implicit_value, types_of
+from ..concrete_notation.values import is_constant
 from ..formats import Format, TensorType
 from ..index_notation import nodes
 from ..index_notation.nodes import Access, Apply, Expr, Reduce
+from ..index_notation.traversal import without_reductions
 from ..remapping.nodes import Binary
 
 NOTHING: Mapping[str, float] = MappingProxyType({})
@@ -121,7 +123,7 @@ def _is_given(expr: Expr, v: str, types: Mapping[str, TensorType]) -> bool:
     """Return whether dimensions or remappings alone decide the coordinates of all levels over ``v``."""
     found = [
         (level := types[a.tensor].format.levels[k]).implied or level.full
-        for a in distinct_accesses(expr)
+        for a in expr.distinct_accesses
         for k, u in enumerate(level_variables(a, types[a.tensor].format))
         if u == v
     ]
@@ -146,7 +148,7 @@ def restarts(expr: Expr, access: Access, order: Sequence[str], types: Mapping[st
     # Locating pays only if another operand restricts the loop to few coordinates.
     if here is None or here >= DIMENSION / 2:
         return None
-    others = [a for a in distinct_accesses(product) if a != access and v in level_variables(a, types[a.tensor].format)]
+    others = [a for a in product.distinct_accesses if a != access and v in level_variables(a, types[a.tensor].format)]
     return next((a for a in others if extents(a, types).get(v) == here), None)
 
 
@@ -157,9 +159,9 @@ def _product_around(expr: Expr, access: Access, types: Mapping[str, TensorType])
             return _product_around(body, access, types)
         case Apply(op=op, args=args):
             fills = [typed_implicit_value(arg, types) for arg in args]
-            others = [k for k, arg in enumerate(args) if access not in distinct_accesses(arg)]
+            others = [k for k, arg in enumerate(args) if access not in arg.distinct_accesses]
             if not any(annihilates(op, args, k, fills[k]) for k in others):
-                return _product_around(next(arg for arg in args if access in distinct_accesses(arg)), access, types)
+                return _product_around(next(arg for arg in args if access in arg.distinct_accesses), access, types)
     return expr
 
 
@@ -238,12 +240,12 @@ def price(format: Format) -> float:
 @lru_cache(maxsize=1024)
 def _extents(expr: Expr, kinds: Types) -> tuple[Mapping[str, float], Mapping[str, int], frozenset[str]]:
     """Return the iterations of loops, the numbers of arrays that they stride in, and the loops over sparse levels."""
-    body, types = strip(expr), dict(kinds)
+    body, types = without_reductions(expr), dict(kinds)
     known = extents(body, types)
     found: dict[str, float] = {}
     strided: dict[str, int] = {}
     stored: set[str] = set()
-    for access in distinct_accesses(body):
+    for access in body.distinct_accesses:
         format = types[access.tensor].format
         variables = level_variables(access, format)
         stored |= {v for v, level in zip(variables, format.levels, strict=True) if not level.full}

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 
-from ..analysis.implicit_values import TypedLiteral, converted
-from ..analysis.iteration_graph import distinct_accesses
+from ..analysis.implicit_values import converted
 from ..analysis.terms import dtype_of
 from ..concrete_notation.nodes import RegisterStrips, Workspace, WorkspaceKind
+from ..concrete_notation.values import TypedLiteral
 from ..formats import Format, TensorType
 from ..index_notation.nodes import Access, Apply, Expr
 from ..records import replace
@@ -136,6 +136,6 @@ class Draft:
     def _store_first(self, old: str, new: str, reason: str) -> None:
         """Record that an operand is converted before anything else."""
         original, type = self.types[old], self.types[new]
-        read = tuple(Access(old, a.indices) for a in distinct_accesses(self.problem.value) if a.tensor == new)
+        read = tuple(Access(old, a.indices) for a in self.problem.value.distinct_accesses if a.tensor == new)
         self.conversions.append(OperandConversion(old, new, type.format, reason, read))
         self.notes.append(f"{old} is converted from {original.format} to {type.format}: {reason}")

@@ -8,10 +8,11 @@ from ..analysis.derived_variables import level_variables, radix_components
 from ..analysis.iteration_graph import is_full
 from ..concrete_notation.nodes import Fill, Forall, Stmt
 from ..concrete_notation.nodes import Sequence as Seq
+from ..concrete_notation.traversal import rewrite_outermost
 from ..formats.append_chains import append_chains
 from ..index_notation.nodes import Expr
+from ..records import replace
 from .draft import Draft
-from .loop_problem import LoopProblem
 
 
 def filled(stmt: Stmt, order: Sequence[str], value: Expr, draft: Draft) -> Stmt:
@@ -32,14 +33,12 @@ def filled(stmt: Stmt, order: Sequence[str], value: Expr, draft: Draft) -> Stmt:
     below = [radix_components(v, problem.derived) for v in variables[last + 1 :]]
     if all(loops and set(loops).isdisjoint(incomplete) for loops in below):
         return stmt
-    return _filled_inside(stmt, max(radix_components(variables[last], problem.derived), key=order.index), problem)
+    parent = max(radix_components(variables[last], problem.derived), key=order.index)
 
+    def with_fill(s: Stmt) -> Stmt | None:
+        if not isinstance(s, Forall):
+            return s  # only the nest around the assignment is entered
+        fill = Fill(problem.target, problem.result.fill)
+        return replace(s, body=Seq((fill, s.body))) if s.var == parent else None
 
-def _filled_inside(stmt: Stmt, var: str, problem: LoopProblem) -> Stmt:
-    """Return a statement with the result filled inside the loop over ``var``."""
-    match stmt:
-        case Forall(var=v, body=body, parallel=parallel):
-            fill = Fill(problem.target, problem.result.fill)
-            inner = Seq((fill, body)) if v == var else _filled_inside(body, var, problem)
-            return Forall(v, inner, parallel)
-    return stmt
+    return rewrite_outermost(stmt, with_fill)

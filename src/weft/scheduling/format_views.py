@@ -13,14 +13,14 @@ from collections.abc import Iterator, Mapping, Sequence, Set
 from itertools import combinations
 
 from ..analysis.derived_variables import DerivedVariable, derived_variables, level_variables, passes_edge
-from ..analysis.implicit_values import same_value
-from ..analysis.iteration_graph import distinct_accesses, typed_implicit_value
+from ..analysis.iteration_graph import typed_implicit_value
 from ..analysis.structure_match import is_driven
-from ..analysis.terms import reductions_of
+from ..concrete_notation.values import same_value
 from ..formats import Format, TensorType
 from ..formats.append_chains import is_appendable, is_unordered_list
 from ..index_notation.nodes import Access, Apply, Assignment, Expr, Reduce
 from ..index_notation.operator_table import OPERATORS
+from ..index_notation.traversal import bound_variables, outermost_reductions, reductions, renamed, rewrite
 from ..records import record, replace
 from ..remapping.inverse import significance
 from ..remapping.nodes import Axis, Counter, axes_of
@@ -51,7 +51,7 @@ def format_views(assignment: Assignment, types: Mapping[str, TensorType], wide: 
     """Yield the views of an assignment. Those that cannot be scheduled have a reason."""
     yield from _walked(assignment, types, wide)
     yield from _in_order(assignment, types, wide)
-    found = [n for n in dict.fromkeys(a.tensor for a in distinct_accesses(assignment.value)) if _can_be_asked(types[n])]
+    found = [n for n in dict.fromkeys(a.tensor for a in assignment.value.distinct_accesses) if _can_be_asked(types[n])]
     for n in range(1, len(found) + 1) if len(found) <= _MANY else ():
         # Every set of operands that can be looked up by whole coordinates gives further views.
         for names in combinations(found, n):
@@ -62,7 +62,7 @@ def format_views(assignment: Assignment, types: Mapping[str, TensorType], wide: 
                 new, type = _other_name(name, "asked", known), types[name]
                 assert type.format.looked_up is not None
                 known[new] = TensorType(type.dtype, type.format.looked_up, type.index_dtypes, type.fill)
-                value = _renamed(value, name, new)
+                value = renamed(value, {name: new})
                 asked.append((name, new))
             for view in _walked(replace(assignment, value=value), known, wide):
                 yield replace(view, looked_up=tuple(asked))
@@ -70,7 +70,7 @@ def format_views(assignment: Assignment, types: Mapping[str, TensorType], wide: 
 
 def _in_order(assignment: Assignment, types: Mapping[str, TensorType], wide: bool) -> Iterator[FormatView]:
     """Yield the views in which structured operands are kept that must be put in order first."""
-    names = dict.fromkeys(a.tensor for a in distinct_accesses(assignment.value))
+    names = dict.fromkeys(a.tensor for a in assignment.value.distinct_accesses)
     loose = [n for n in names if types[n].format.is_structured and types[n].format != types[n].format.canonical()]
     if not loose or len(names) == 1:
         return
@@ -78,7 +78,7 @@ def _in_order(assignment: Assignment, types: Mapping[str, TensorType], wide: boo
     for name in loose:
         new, type = _other_name(name, "ordered", known), types[name]
         known[new] = TensorType(type.dtype, type.format.canonical(), type.index_dtypes, type.fill)
-        value = _renamed(value, name, new)
+        value = renamed(value, {name: new})
         ordered.append((name, new))
     for view in _walked(replace(assignment, value=value), known, wide):
         if view.kept.issuperset(new for _, new in ordered):
@@ -90,7 +90,7 @@ def _driven_by_others(names: Sequence[str], value: Expr) -> bool:
 
     An operand that is only looked up contributes no coordinates of its own.
     """
-    accesses = list(distinct_accesses(value))
+    accesses = value.distinct_accesses
     others = {v for a in accesses if a.tensor not in names for v in a.indices}
     return all(v in others for a in accesses if a.tensor in names for v in a.indices)
 
@@ -105,7 +105,7 @@ def _can_be_asked(type: TensorType) -> bool:
 
 def _walked(assignment: Assignment, types: Mapping[str, TensorType], wide: bool) -> Iterator[FormatView]:
     """Yield views of the operands as they are; the first keeps as many as possible, the last keeps none."""
-    names = [a.tensor for a in distinct_accesses(assignment.value) if types[a.tensor].format.is_structured]
+    names = [a.tensor for a in assignment.value.distinct_accesses if types[a.tensor].format.is_structured]
     target = assignment.target.tensor
     candidates = list(dict.fromkeys(names))
     made = types[target].format
@@ -147,13 +147,14 @@ def _view(
     If ``written`` is true, the result is written in order, and neither kept nor converted.
     """
     target = assignment.target
-    accesses = [a for a in (*distinct_accesses(assignment.value), target) if a.tensor in kept]
+    accesses = [a for a in (*assignment.value.distinct_accesses, target) if a.tensor in kept]
     impossible = FormatView(assignment, types, kept=kept)
     if (reason := _why_not_kept(accesses, types, target)) is not None:
         return replace(impossible, why_not=reason)
     plain = _store_plainly(assignment, types, [n for n in structured if n not in kept], wide, written)
     loops = _loop_variables(accesses, plain.types, target if written else None)
-    value, bound = _rebind_reductions(plain.value, loops)
+    value = _rebind_reductions(plain.value, loops)
+    bound = {*bound_variables(value)}
     if (reason := _why_not_looped(plain, replace(assignment, value=value), loops)) is not None:
         return replace(impossible, why_not=reason)
     # Loops without a reduction: those of the result's own indices, then those of levels.
@@ -193,7 +194,7 @@ def _store_plainly(
             index = "int64" if "int64" in old.index_dtypes else "int32"
             known[new] = TensorType.of(old.dtype, old.format.plain(wide), index, old.fill)
             stored.append((name, new))
-            value = _renamed(value, name, new)
+            value = renamed(value, {name: new})
         elif not written:  # the result is computed in a plain format, and converted at the end
             final = old.format
             known[name] = TensorType.of(old.dtype, final.plain(wide), "int64", old.fill)
@@ -248,7 +249,7 @@ def _why_not_looped(plain: _Substitution, made: Assignment, loops: _LoopVariable
     """Return why loops over the levels of kept tensors do not compute an assignment; None if they do."""
     if not loops.covered <= {d.var for d in loops.derived}:
         return "an index has no loop, and follows from none"
-    owners = _owners(plain.value)
+    owners = {v: reduction for reduction in reductions(plain.value) for v in reduction.vars}
     if any(len({owners[v] for v in axes if v in owners}) > 1 for axes in loops.made_of.values()):
         return "one loop would belong to two reductions"
     if not _is_driven(made, len(set(owners.values())), loops, plain.types) and not all(
@@ -258,12 +259,12 @@ def _why_not_looped(plain: _Substitution, made: Assignment, loops: _LoopVariable
     return None
 
 
-def _is_driven(assignment: Assignment, reductions: int, loops: _LoopVariables, types: Mapping[str, TensorType]) -> bool:
+def _is_driven(assignment: Assignment, count: int, loops: _LoopVariables, types: Mapping[str, TensorType]) -> bool:
     """Return whether nothing is to be computed for coordinates that the kept tensors do not store."""
     # With a reduction inside another, no part alone decides what an implicit entry contributes.
     kept = frozenset(loops.accesses)
     parts = _parts(assignment.value, assignment.op)
-    alone = reductions <= len(reductions_of(assignment.value))
+    alone = count <= len(outermost_reductions(assignment.value))
     return alone and all(is_driven(part, kept, types) and _adds_nothing(op, part, types) for op, part in parts)
 
 
@@ -279,16 +280,6 @@ def _reaches_all(format: Format) -> bool:
     alone = all(len(axes_of(c)) == 1 and not isinstance(c, Counter) for c in remapping.coordinates)
     guarded = all(isinstance(e, Axis) or passes_edge(e, format) for e in inverse if e is not None)
     return None not in inverse and alone and guarded and used == list(range(len(remapping.coordinates)))
-
-
-def _owners(expr: Expr) -> dict[str, Reduce]:
-    """Return the reduction of each variable that is reduced over."""
-    match expr:
-        case Reduce(vars=vars, body=body):
-            return {**_owners(body), **dict.fromkeys(vars, expr)}
-        case Apply(args=args):
-            return {v: owner for arg in args for v, owner in _owners(arg).items()}
-    return {}
 
 
 def _parts(expr: Expr, op: str | None = None) -> list[tuple[str | None, Expr]]:
@@ -334,26 +325,24 @@ def _decided(access: Access, format: Format) -> Iterator[str]:
             yield v
 
 
-def _rebind_reductions(expr: Expr, loops: _LoopVariables) -> tuple[Expr, Set[str]]:
-    """Return an expression whose reductions are over loops, and the set of these loops.
+def _rebind_reductions(expr: Expr, loops: _LoopVariables) -> Expr:
+    """Return an expression whose reductions are over loops.
 
     The reductions include loops that have one coordinate. Without these, a reduction would end before the value that it
     reduces is known.
     """
-    match expr:
-        case Reduce(op=op, vars=vars, body=body):
-            body, bound = _rebind_reductions(body, loops)
-            read = set(distinct_accesses(body))
-            mine = set().union(*(levels for a, levels in loops.levels.items() if a in read))
-            # Loops that replace the variables of this reduction: those of kept operands in its body.
-            more = [u for u in loops.made_of if u in mine and u not in bound and u not in vars]
-            more = [u for u in more if loops.made_of[u] & set(vars) or "#" in u or u in loops.single]
-            over = (*(v for v in vars if v not in loops.covered), *more)
-            return Reduce(op, over, body), bound | set(over)
-        case Apply(op=op, args=args):
-            done = [_rebind_reductions(arg, loops) for arg in args]
-            return Apply(op, tuple(e for e, _ in done)), {v for _, bound in done for v in bound}
-    return expr, set()
+
+    def rebound(node: Expr) -> Expr | None:
+        if not isinstance(node, Reduce):
+            return None
+        read, bound, vars = {*node.body.distinct_accesses}, {*bound_variables(node.body)}, node.vars
+        levels = set().union(*(levels for a, levels in loops.levels.items() if a in read))
+        # Loops that replace the variables of this reduction: those of kept operands in its body.
+        more = [u for u in loops.made_of if u in levels and u not in bound and u not in vars]
+        more = [u for u in more if loops.made_of[u] & set(vars) or "#" in u or u in loops.single]
+        return Reduce(node.op, (*(v for v in vars if v not in loops.covered), *more), node.body)
+
+    return rewrite(expr, rebound)
 
 
 def _other_name(name: str, kind: str, taken: Mapping[str, TensorType]) -> str:
@@ -361,14 +350,3 @@ def _other_name(name: str, kind: str, taken: Mapping[str, TensorType]) -> str:
     while new in taken:
         new += "_"
     return new
-
-
-def _renamed(expr: Expr, old: str, new: str) -> Expr:
-    match expr:
-        case Access(tensor=tensor, indices=indices):
-            return Access(new, indices) if tensor == old else expr
-        case Reduce(op=op, vars=vars, body=body):
-            return Reduce(op, vars, _renamed(body, old, new))
-        case Apply(op=op, args=args):
-            return Apply(op, tuple(_renamed(arg, old, new) for arg in args))
-    return expr

@@ -6,11 +6,13 @@ from collections.abc import Callable, Mapping, Sequence
 from itertools import permutations
 from math import factorial, prod
 
-from ..analysis.iteration_graph import Visit, distinct_accesses, strip
-from ..analysis.terms import bound_variables, foralls, hoist_factors, nested, reductions_of, without_reductions
-from ..concrete_notation.nodes import Assign, Fill, Forall, Stmt, Where, accesses, assignments, result_of
+from ..analysis.iteration_graph import Visit
+from ..analysis.terms import foralls, hoist_factors, nested, outside_reductions
+from ..concrete_notation.nodes import Assign, Fill, Forall, Stmt, Where
+from ..concrete_notation.traversal import assignments, result_of
 from ..formats import TensorType
 from ..index_notation.nodes import Access, Apply, Expr, Reduce
+from ..index_notation.traversal import accesses, bound_variables, outermost_reductions, without_reductions
 from ..records import replace
 from .cost_model import APPENDED, RUNS, cost, iterations
 from .draft import Draft
@@ -33,7 +35,7 @@ class Gather(Strategy):
         if problem.accumulating and len(problem.terms) > 1 and problem.additive:
             return None
         # The orders of the bound variables multiply the number of nests.
-        many = factorial(max((len(bound_variables(r)) for r in reductions_of(problem.value)), default=0))
+        many = factorial(max((len(bound_variables(r)) for r in outermost_reductions(problem.value)), default=0))
         nests = [
             _weigh(problem, free)
             for free in loop_orders(problem, problem.free, each=many)
@@ -64,7 +66,12 @@ def _price_of_entries(problem: LoopProblem) -> float:
 
     Only expressions around a reduction pay it: for a reduction alone, loops over its entries are cheaper in any case.
     """
-    if problem.dense or problem.only is None or isinstance(problem.only, Reduce) or not reductions_of(problem.only):
+    if (
+        problem.dense
+        or problem.only is None
+        or isinstance(problem.only, Reduce)
+        or not outermost_reductions(problem.only)
+    ):
         return 0.0
     extents = iterations(problem.value, problem.types)
     return APPENDED * prod(extents.get(v, 1.0) for v in problem.free)
@@ -75,8 +82,10 @@ def _weigh(problem: LoopProblem, free: tuple[str, ...]) -> LoopOrder | None:
     """Return the cheapest nest with these loops outside; None if it needs a conversion that cannot be made."""
     value, dense = problem.value, problem.dense
     # Nested reductions are weighed as one reduction over all of their variables.
-    reductions, bare = reductions_of(value), without_reductions(value)
-    flat = [Reduce(r.op, bound_variables(r), strip(r)) for r in reductions] if nested(value) else reductions
+    reductions, bare = outermost_reductions(value), outside_reductions(value)
+    flat = (
+        [Reduce(r.op, bound_variables(r), without_reductions(r)) for r in reductions] if nested(value) else reductions
+    )
     # A lone reduction into a dense result sums entries one by one, and a copy writes them in place. Anything else
     # merges operands.
     how: Visit = "gather" if dense and len(flat) == 1 and bare is None else "merge"
@@ -91,7 +100,7 @@ def _weigh(problem: LoopProblem, free: tuple[str, ...]) -> LoopOrder | None:
         order += [v for v in inner.order if v not in free]
         total += inner.cost
     # Sums of duplicates need the ends of runs of equal coordinates.
-    above = (u for a in distinct_accesses(value) for u in problem.types[a.tensor].format.levels[:-1])
+    above = (u for a in value.distinct_accesses for u in problem.types[a.tensor].format.levels[:-1])
     if flat and any(not level.unique for level in above):
         total *= RUNS
     total += cost(bare if bare is not None else value, free, problem.types) if entered else 0.0
@@ -104,7 +113,7 @@ def _weigh(problem: LoopProblem, free: tuple[str, ...]) -> LoopOrder | None:
     if not flat:
         return weigh(problem, value, free, how, problem.target if dense else None)
     if bare is not None:
-        total += price_of(problem, (a for a in distinct_accesses(bare) if a in converts))
+        total += price_of(problem, (a for a in bare.distinct_accesses if a in converts))
     return LoopOrder(tuple(order), total, converts)
 
 
@@ -127,7 +136,7 @@ def _best_reduction(
         orders = [next(b for b in every if all(_comes_after(outer, inner, b, problem) for outer, inner in within))]
     nests = [weigh(problem, flat, (*around, *b), how, entered=entered) for b in orders]
     # Replace the cost of the merged loops by that of the nested ones.
-    if reductions_of(as_is.body):
+    if outermost_reductions(as_is.body):
         nests = [_weighed_as_nested(problem, nest, flat, as_is, around, entered) for nest in nests]
     return min(nests, key=lambda n: n.cost)
 
@@ -148,8 +157,8 @@ def _cost_of_nested(
 ) -> float:  # fmt: skip
     """Return the iterations of a reduction and of those inside it, each in the loops that it depends on."""
     loops = tuple(v for v in order if v in {*around, *reduction.vars})
-    inside = reductions_of(reduction.body)
-    bare = without_reductions(reduction.body)
+    inside = outermost_reductions(reduction.body)
+    bare = outside_reductions(reduction.body)
     total = cost(bare, loops, types, entered=entered) if bare is not None else 0.0
     for r in inside:
         needed = problem.loops_of(r)

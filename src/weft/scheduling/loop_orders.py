@@ -7,8 +7,8 @@ from itertools import permutations
 from math import factorial, inf, prod
 
 from ..analysis.derived_variables import level_variables
-from ..analysis.implicit_values import same_value
-from ..analysis.iteration_graph import Visit, conversions, distinct_accesses, typed_implicit_value
+from ..analysis.iteration_graph import Visit, conversions, typed_implicit_value
+from ..concrete_notation.values import same_value
 from ..formats import Format, TensorType
 from ..index_notation.nodes import Access, Expr, Reduce
 from ..records import replace
@@ -48,7 +48,7 @@ def loop_orders(
         return
     found = {variables: None}
     # A path is tried outside all other loops, and inside them.
-    for access in (problem.target, *distinct_accesses(problem.value)):
+    for access in (problem.target, *problem.value.distinct_accesses):
         own = [v for v in dict.fromkeys(level_variables(access, problem.types[access.tensor].format)) if v in variables]
         others = [v for v in variables if v not in own]
         found |= {(*own, *others): None, (*others, *own): None}
@@ -94,7 +94,7 @@ def _misfits(
     variant, into = problem.variant, problem.result.dtype
     stored, types, read = problem.stored_again(expr, known)
     unfit = conversions(stored, order, types, how, problem.derived, variant.conversion, loose, dtype=into)
-    for new in distinct_accesses(stored):
+    for new in stored.distinct_accesses:
         a = read.get(new, new)
         # First case: the loops cannot read the operand as it is stored.
         if new in unfit and a not in known:
@@ -151,7 +151,7 @@ def weigh(
     total = cost(stored, order, types, into, entered) * prod(max(was / now, 1.0) for was, now in held)
     # A conversion reads each value once, so that the order in which it brings values matters more.
     factor = STRIDED if problem.variant.conversion else MISPLACED
-    total *= factor ** sum(misplaced(a, order, types[a.tensor].format) for a in distinct_accesses(stored))
+    total *= factor ** sum(misplaced(a, order, types[a.tensor].format) for a in stored.distinct_accesses)
     return LoopOrder(order, total + price_of(problem, converts), converts)
 
 
@@ -192,7 +192,7 @@ def scanned_again(problem: LoopProblem, nests: Sequence[LoopOrder]) -> tuple[tup
     found = []
     for nest in nests:
         types = problem.with_formats(nest.converts)
-        for a in distinct_accesses(problem.value):
+        for a in problem.value.distinct_accesses:
             other = restarts(problem.value, a, nest.order, types) if len(a.indices) == 1 else None
             if other is not None:
                 vector, driver = (problem.origins.get(x.tensor, x.tensor) for x in (a, other))

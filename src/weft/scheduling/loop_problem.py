@@ -8,14 +8,14 @@ from math import prod
 
 from ..analysis.contributions import levels_to_gather, takes_values
 from ..analysis.derived_variables import DerivedVariable, level_variables, radix_components
-from ..analysis.implicit_values import same_value
-from ..analysis.iteration_graph import distinct_accesses, is_never_empty, places, typed_implicit_value
-from ..analysis.terms import additive_terms, bound_variables, dtype_of, is_flat, reductions_of
+from ..analysis.iteration_graph import is_never_empty, places, typed_implicit_value
+from ..analysis.terms import additive_terms, dtype_of
+from ..concrete_notation.values import same_value
 from ..formats import Format, TensorType
 from ..formats.append_chains import append_chains
 from ..index_notation.nodes import Access, Assignment, Expr, Reduce
 from ..index_notation.operator_table import OPERATORS
-from ..index_notation.traversal import replaced
+from ..index_notation.traversal import bound_variables, has_reduction, outermost_reductions, replaced
 from ..records import cached, record
 from ..variant import Variant
 from .cost_model import CONVERT, PLACED, density, nonzeros
@@ -82,7 +82,7 @@ class LoopProblem:
     @cached
     def bound(self) -> tuple[str, ...]:
         """Return the loops that are reduced over."""
-        return tuple(dict.fromkeys(v for r in reductions_of(self.value) for v in bound_variables(r)))
+        return tuple(dict.fromkeys(v for r in outermost_reductions(self.value) for v in bound_variables(r)))
 
     @cached
     def origins(self) -> Mapping[str, str]:
@@ -92,7 +92,7 @@ class LoopProblem:
     @cached
     def names(self) -> frozenset[str]:
         """Return the names of tensors and index variables."""
-        return frozenset({*self.types, *(v for a in distinct_accesses(self.value) for v in a.indices)})
+        return frozenset({*self.types, *(v for a in self.value.distinct_accesses for v in a.indices)})
 
     @cached
     def price_of_operands(self) -> float:
@@ -152,7 +152,7 @@ class LoopProblem:
         """
         if not formats:
             return expr, self.types, {}
-        times = Counter(a.tensor for a in distinct_accesses(expr))
+        times = Counter(a.tensor for a in expr.distinct_accesses)
         types = self.with_formats({a: f for a, f in formats.items() if times[a.tensor] == 1})
         read: dict[Access, Access] = {}
         for a, format in formats.items():
@@ -199,7 +199,7 @@ class LoopProblem:
     @cached
     def additive(self) -> bool:
         """Return whether each term is one sum around all of it, or has no reduction."""
-        return all(is_flat(t.body if isinstance(t, Reduce) else t) for _, t in self.terms) and all(
+        return all(not has_reduction(t.body if isinstance(t, Reduce) else t) for _, t in self.terms) and all(
             not isinstance(t, Reduce) or t.op == "add" for _, t in self.terms
         )
 
@@ -216,7 +216,7 @@ class LoopProblem:
         The entries can come in any order. If implicit entries change the reduction, their number must be known. Such a
         reduction folds only with ``counting``.
         """
-        if negative or not isinstance(term, Reduce) or term.op == "add" or not is_flat(term.body):
+        if negative or not isinstance(term, Reduce) or term.op == "add" or has_reduction(term.body):
             return False
         # An element starts as the operator's neutral value, which implicit entries must not change.
         dtype, row = self.dtype(term.body), OPERATORS[term.op]
@@ -225,7 +225,7 @@ class LoopProblem:
             counting and is_never_empty(term.op, absent) and same_value(absent, self.result.fill)
         )
         # Duplicates would have to be summed before they are reduced.
-        once = all(self.types[a.tensor].format.is_unique for a in distinct_accesses(term))
+        once = all(self.types[a.tensor].format.is_unique for a in term.distinct_accesses)
         # Reductions that skip NaN, and so start from it, are not folded.
         starts = row.start(dtype) is not None and not row.skips_nan
         return starts and neutral and once and dtype == self.result.dtype
@@ -255,15 +255,15 @@ class LoopProblem:
 
         Blocks that store coordinates have no guards at the edge of the tensor.
         """
-        indices = {u for a in (*distinct_accesses(self.value), self.target) for u in a.indices}
+        indices = {u for a in (*self.value.distinct_accesses, self.target) for u in a.indices}
         return any(d.inside and v in d.needs and d.var in indices for d in self.derived)
 
 
 def loops_of(expr: Expr, types: Mapping[str, TensorType], derived: Sequence[DerivedVariable]) -> set[str]:
     """Return the loops that an expression depends on."""
-    found = {v for a in distinct_accesses(expr) for v in a.indices}
+    found = {v for a in expr.distinct_accesses for v in a.indices}
     found |= {
-        v for a in distinct_accesses(expr) if a.tensor in types for v in level_variables(a, types[a.tensor].format)
+        v for a in expr.distinct_accesses if a.tensor in types for v in level_variables(a, types[a.tensor].format)
     }
     # A derived variable depends on the loops from which it follows.
     for d in derived:

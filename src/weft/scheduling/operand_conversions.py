@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from functools import lru_cache
 
-from ..analysis.terms import rename
 from ..formats import Compressed, Dense, Format, Hashed, TensorType
 from ..index_notation.nodes import Access, Expr
+from ..index_notation.traversal import replaced
 from ..records import record
 from ..remapping import Remapping
 
@@ -24,7 +24,7 @@ class OperandConversion:
     def renamed(self, expr: Expr) -> Expr:
         """Return an expression whose accesses read the converted operand."""
         for access in self.accesses:
-            expr = rename(expr, access, Access(self.name, access.indices))
+            expr = replaced(expr, access, Access(self.name, access.indices))
         return expr
 
 

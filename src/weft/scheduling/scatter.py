@@ -7,11 +7,12 @@ from collections.abc import Sequence
 import numpy as np
 
 from ..analysis.derived_variables import level_variables
-from ..analysis.implicit_values import UNKNOWN, implicit_value, is_constant
-from ..analysis.iteration_graph import distinct_accesses, is_full, level_iterators
+from ..analysis.implicit_values import implicit_value
+from ..analysis.iteration_graph import is_full, level_iterators
 from ..analysis.terms import foralls
 from ..concrete_notation.nodes import Assign, Fill, Forall, Stmt
 from ..concrete_notation.nodes import Sequence as Seq
+from ..concrete_notation.values import UNKNOWN, is_constant
 from ..formats.append_chains import append_chains
 from ..index_notation.nodes import Access, Apply, Expr, Reduce
 from ..records import replace
@@ -145,12 +146,12 @@ def _shared_loop(stmts: Sequence[Stmt], terms: Sequence[Expr], draft: Draft) -> 
     if v is None or not all(is_full(t, v, draft.types) for t in terms):
         return None
     # The shared loop merges the levels that each nest iterates; unordered levels cannot be merged.
-    found = [it.format for t in terms for a in distinct_accesses(t) for it in level_iterators(a, v, draft.types)]
+    found = [it.format for t in terms for a in t.distinct_accesses for it in level_iterators(a, v, draft.types)]
     walked = [level for level in found if not level.has_every]
     return v if len(walked) < 2 or all(level.merges for level in walked) else None
 
 
 def _covers(term: Expr, draft: Draft) -> bool:
     """Return whether a term has no reduction and reads dense operands alone, so that it writes every element."""
-    reads = distinct_accesses(term)
+    reads = term.distinct_accesses
     return not isinstance(term, Reduce) and all(draft.types[a.tensor].format.is_dense for a in reads)

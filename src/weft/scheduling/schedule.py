@@ -11,14 +11,16 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from ..analysis.derived_variables import level_variables, radix_components
 from ..analysis.insertion_plan import InsertionPlan
-from ..analysis.terms import dtype_of, merge_reductions, reductions_of, with_independent_sums
-from ..concrete_notation.nodes import Fill, Forall, Program, Split, Stmt, Where, result_of
+from ..analysis.terms import dtype_of, merge_reductions, with_independent_sums
+from ..concrete_notation.nodes import Fill, Forall, Program, Split, Stmt, Where
 from ..concrete_notation.nodes import Sequence as Seq
+from ..concrete_notation.traversal import result_of
 from ..errors import ScheduleError
 from ..formats import Format, TensorType
 from ..formats.append_chains import is_unordered_list
 from ..index_notation import to_text
 from ..index_notation.nodes import Access, Assignment
+from ..index_notation.traversal import outermost_reductions
 from ..records import cached, record, replace
 from ..variant import DEFAULT, Variant
 from .draft import Draft
@@ -85,7 +87,7 @@ class Schedule:
         """Return whether threads cannot share the loops, but might share others."""
         # Only a scatter into a dense result of several axes has other loops that threads might share.
         scattered = self.candidate.strategy.accumulates and self.problem.dense and len(self.problem.free) > 1
-        return scattered and not (self.problem.variant.parallel_loops or _is_shared(self.program.stmt))
+        return scattered and not (self.problem.variant.parallel_loops or self.program.shared_loop)
 
     @property
     def notes(self) -> tuple[str, ...]:
@@ -145,7 +147,7 @@ def _allowed(view: FormatView, target: str, result: TensorType, variant: Variant
     if variant.conversion and (view.stored_plainly or view.looked_up or view.final_format):
         return replace(view, why_not="a conversion must not ask for another")
     signed = result.format.is_signed and target in view.kept
-    if signed and not variant.conversion and reductions_of(view.assignment.value):
+    if signed and not variant.conversion and outermost_reductions(view.assignment.value):
         return replace(view, why_not="workspaces are over coordinates from 0")
     return view
 
@@ -206,13 +208,3 @@ def _with_shared_loop(stmt: Stmt, schedule: Schedule) -> Stmt:
         case Where(consumer=consumer, producer=producer) if not result_of(producer).target.indices:
             return Where(_with_shared_loop(consumer, schedule), producer)
     return stmt
-
-
-def _is_shared(stmt: Stmt) -> bool:
-    """Return whether threads share a loop of a statement."""
-    match stmt:
-        case Forall(parallel=parallel):
-            return parallel
-        case Seq(stmts=stmts):
-            return any(_is_shared(s) for s in stmts)
-    return False

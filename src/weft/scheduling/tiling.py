@@ -16,10 +16,12 @@ import numpy as np
 
 from ..analysis.derived_variables import DerivedVariable, level_variables, radix_components, single_coordinate_levels
 from ..analysis.iteration_graph import places
-from ..concrete_notation.nodes import Fill, Forall, Split, Stmt, TileSweep, accesses, assignments
+from ..concrete_notation.nodes import Fill, Forall, Split, Stmt, TileSweep
 from ..concrete_notation.nodes import Sequence as Seq
+from ..concrete_notation.traversal import assignments, rewrite_outermost
 from ..formats import TensorType
 from ..index_notation.nodes import Access
+from ..index_notation.traversal import accesses
 from ..records import replace
 from ..remapping.inverse import linear
 from .loop_problem import fresh_name
@@ -128,11 +130,10 @@ class Tiler:
         each = f"{TILE} coordinates or {ROOM >> 10} KiB" if sweep else f"{self.size} coordinates"
         self.notes.append(f"loops are cut into tiles over {u}, of {each}: what they accumulate into stays in the cache")
 
-        def within(s: Stmt) -> Stmt:
-            assert isinstance(s, Forall)
-            return Forall(inner, s.body) if s.var == v else Forall(s.var, within(s.body))
+        def inside(s: Stmt) -> Stmt | None:
+            return Forall(inner, s.body) if isinstance(s, Forall) and s.var == v else None
 
-        return Forall(outer, within(loops))
+        return Forall(outer, rewrite_outermost(loops, inside))
 
     def _sweep(self, above: Sequence[str], u: str) -> TileSweep:
         """Return the loop above the tiles, which decides how large they are."""

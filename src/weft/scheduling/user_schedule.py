@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 from ..analysis.derived_variables import level_variables
 from ..analysis.iteration_graph import fits
@@ -15,7 +15,7 @@ from ..index_notation import parse
 from ..index_notation import to_text as notation_text
 from ..index_notation.nodes import Access, Apply, Assignment, Expr, Reduce
 from ..index_notation.operator_table import ABSORBING
-from ..index_notation.traversal import children, rebuild
+from ..index_notation.traversal import rewrite, rewrite_outermost, walk
 from ..records import record, replace
 
 
@@ -92,25 +92,15 @@ class LoopNest:
         return self.program
 
 
-def _as_planned(part: Expr, whole: Expr) -> Expr:
+def _as_planned(part: Expr, expr: Expr) -> Expr:
     """Return an expression as part of a planned one, with the planned operators that absorb.
 
     An operator that the plan replaced by an absorbing one is found by its plain name.
     """
     plain = {name: op for op, names in ABSORBING.items() for name in names.values()}
 
-    def spelt(expr: Expr) -> Expr:
-        expr = rebuild(expr, spelt)
-        return Apply(plain.get(expr.op, expr.op), expr.args) if isinstance(expr, Apply) else expr
+    def spelt(node: Expr) -> Expr | None:
+        return Apply(plain[node.op], node.args) if isinstance(node, Apply) and node.op in plain else None
 
-    def nodes(expr: Expr) -> Iterator[Expr]:
-        yield expr
-        for child in children(expr):
-            yield from nodes(child)
-
-    planned = {spelt(node): node for node in nodes(whole)}
-
-    def found(expr: Expr) -> Expr:
-        return planned[expr] if expr in planned else rebuild(expr, found)
-
-    return found(part)
+    planned = {rewrite(node, spelt): node for node in walk(expr)}
+    return rewrite_outermost(part, planned.get)

@@ -6,15 +6,15 @@ from collections.abc import Sequence
 from math import inf
 
 from ..analysis.derived_variables import level_variables
-from ..analysis.implicit_values import same_value
-from ..analysis.iteration_graph import distinct_accesses, is_full, typed_implicit_value
+from ..analysis.iteration_graph import is_full, typed_implicit_value
 from ..analysis.structure_match import is_driven
-from ..analysis.terms import foralls, is_flat, reductions_of
+from ..analysis.terms import foralls
 from ..concrete_notation.nodes import Assign, Fill, Stmt, Where, WorkspaceKind
 from ..concrete_notation.nodes import Sequence as Seq
+from ..concrete_notation.values import same_value
 from ..formats.append_chains import append_chains, is_appendable
 from ..index_notation.nodes import Access, Expr, Literal, Reduce
-from ..index_notation.traversal import replaced
+from ..index_notation.traversal import has_reduction, outermost_reductions, replaced
 from ..records import replace
 from .cost_model import APPENDED, nonzeros
 from .draft import Draft
@@ -134,13 +134,13 @@ def _collected(
     problem = draft.problem
     target, result = problem.target, problem.result
     whole = draft.stored_for(term, nest.order, nest.converts)
-    if not reductions_of(whole):
+    if not outermost_reductions(whole):
         whole = Reduce("add", (), whole)  # which sums duplicates
-    (term,) = reductions_of(whole)
+    (term,) = outermost_reductions(whole)
     gathered = f"{', '.join(over)} {'is' if len(over) == 1 else 'are'} gathered in a {kind} workspace"
     draft.notes.append(f"loop order {', '.join(nest.order)}; {gathered}")
     dtype = draft.dtype(term.body)
-    repeats = kind == "pairs" and not all(draft.types[a.tensor].format.is_unique for a in distinct_accesses(term))
+    repeats = kind == "pairs" and not all(draft.types[a.tensor].format.is_unique for a in term.distinct_accesses)
     w = draft.workspace(over, kind, dtype, term.op, repeats)
     producer = foralls(nest.order[len(outer) :], Assign(w, draft.converted(term.body, dtype), term.op))
     consumer = foralls(over, Assign(target, draft.converted(replaced(whole, term, w), result.dtype)))
@@ -159,11 +159,11 @@ def _inner_sum(problem: LoopProblem, term: Expr) -> Reduce | None:
     The expression is computed from the collected sums alone: only their coordinates are appended, and room is only
     made for these. Arrays and numbers may stand beside the sum if no value of theirs is left where the sum is absent.
     """
-    found = reductions_of(term)
-    if isinstance(term, Reduce) or len(found) != 1 or found[0].op != "add" or not is_flat(found[0].body):
+    found = outermost_reductions(term)
+    if isinstance(term, Reduce) or len(found) != 1 or found[0].op != "add" or has_reduction(found[0].body):
         return None
     (inner,) = found
-    beside = distinct_accesses(replaced(term, inner, Literal(0)))
+    beside = replaced(term, inner, Literal(0)).distinct_accesses
     located = all(problem.types[a.tensor].format.is_dense for a in beside)
     absent = [typed_implicit_value(e, problem.types) for e in (inner.body, term)]
     skipped = same_value(absent[0], 0) and same_value(absent[1], problem.result.fill)

@@ -22,9 +22,10 @@ from ..queries.nodes import Aggregate
 from ..queries.parser import parse
 from ..records import replace
 from ..remapping.inverse import interval_of
-from ..remapping.nodes import Axis, Binary, Counter, IndexExpr, counters_of, evaluate, to_text
+from ..remapping.nodes import Axis, Counter, IndexExpr, counters_of, evaluate, to_text
 from ..storage import Storage, coordinate_storage
 from ..tracebacks import ends_at_caller
+from ..trees import walk
 from .sparse_tensor import SparseTensor
 
 
@@ -105,7 +106,8 @@ def query(x: Any, text: str | Query) -> Statistics:
     if twice is not None:
         raise NotationError(f"two results are called {twice} in {asked}; give each its own name")
     for expr in (*asked.over, *(e for a in asked.aggregates for e in a.args)):
-        _require_int64(expr, storage.shape, asked)
+        for part in reversed([*walk(expr)]):  # the innermost part that is too large is named
+            _require_int64(part, storage.shape, asked)
     # From here on each stored position is an entry, and each coordinate is stored once.
     storage = _entries_of(storage)
     require_dense(_sizes(asked.over, storage.shape), np.dtype(np.int64), f"the results of {asked}")
@@ -125,10 +127,7 @@ def query(x: Any, text: str | Query) -> Statistics:
 
 
 def _require_int64(expr: IndexExpr, shape: tuple[int, ...], asked: Query) -> None:
-    """Raise an error unless the values of an expression and of its parts, and their number, fit 64-bit integers."""
-    if isinstance(expr, Binary):
-        for part in (expr.left, expr.right):
-            _require_int64(part, shape, asked)
+    """Raise an error unless the values of an expression, and their number, fit 64-bit integers."""
     found = interval_of(expr, shape)
     if found is None or math.prod(shape) == 0:
         return
