@@ -449,17 +449,17 @@ def _planned(
     trace: Trace,
 ) -> tuple[Assignment, Schedule]:
     """Run the front half: return the assignment with explicit sums, and its loops."""
-    whole = replace(variant, tile=user_schedule is None)  # user schedules start from loops that are not cut
+    uncut = replace(variant, tile=user_schedule is None)  # user schedules start from loops that are not cut
     # In which forms. Sums over different variables may stand apart, where that is cheaper.
     explicit = trace("explicit sums", explicit_sums, assignment)
     merged = trace("merged reductions", one_reduction, explicit, types)
-    forms = trace("independent sums", forms_of, merged, types, whole)
+    forms = trace("independent sums", forms_of, merged, types, uncut)
     # In which views. A structured operand is walked by its own levels, or stored plainly first.
-    views = trace("format views", views_of, forms, types, whole)
+    views = trace("format views", views_of, forms, types, uncut)
     # In which loops. Every strategy prices every view; only the cheapest is written out as concrete index notation.
-    planned = trace("cheapest schedule", cheapest_schedule, views, merged, types, whole)
+    planned = trace("cheapest schedule", cheapest_schedule, views, merged, types, uncut)
     # Loops are cut where that keeps data in the cache. Threads share the outermost one if iterations are independent.
-    if whole.tiles:
+    if uncut.tiles:
         planned = trace("tiling", tile_loops, planned)
     planned = trace("parallel loop", share_loop, planned)
     if user_schedule is not None:

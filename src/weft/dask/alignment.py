@@ -52,20 +52,20 @@ def _without_empty(chunks: Chunks) -> Chunks:
 def _common(v: str, sparse: list[Any], dense: list[Any], assignment: Assignment) -> Chunks:
     """Return the chunks of a variable: those of sparse operands, which cost more to cut than dense ones."""
     every = [*sparse, *dense]
-    unknown = [own for own, _ in every if any(map(math.isnan, own))]
+    unknown = [cut for cut, _ in every if any(map(math.isnan, cut))]
     if unknown:
-        if any(len(own) != len(unknown[0]) for own, _ in every):
+        if any(len(cut) != len(unknown[0]) for cut, _ in every):
             raise ShapeError(
                 f"chunks along {v} have unknown sizes, and operands are cut differently; "
                 f"call compute_chunk_sizes() of the array first\n  {to_text(assignment)}"
             )
         return tuple(unknown[0])
     if sparse and dense:
-        refined = common_blockdim({own for own, _ in sparse})
+        refined = common_blockdim({cut for cut, _ in sparse})
         whole = max(math.prod(x.shape) * x.dtype.itemsize for _, x in dense)
         if len(refined) > 1 or whole <= SMALL:
             return tuple(refined)
-    return tuple(common_blockdim({own for own, _ in every}))
+    return tuple(common_blockdim({cut for cut, _ in every}))
 
 
 def cut_beside(
@@ -78,24 +78,24 @@ def cut_beside(
             for v, own in zip(reads[name], x.chunks, strict=True):
                 if v not in known or len(own) > len(known[v]):
                     known[v] = own
-    found = {}
+    cuts = {}
     for name, x in operands.items():
         if isinstance(x, da.Array):
-            found[name] = x
+            cuts[name] = x
             continue
         operand = as_operand(x)
         array: Any = np.asarray(x) if operand is None or operand.is_array else asarray(x)
         cut = tuple(_own_cut(v, n, known, wanted) for v, n in zip(reads[name], array.shape, strict=True))
         if isinstance(array, np.ndarray):
-            found[name] = da.from_array(array, chunks=cut, asarray=False)
+            cuts[name] = da.from_array(array, chunks=cut, asarray=False)
         else:
-            found[name] = from_tensor(array, chunks=cut)
-    return found
+            cuts[name] = from_tensor(array, chunks=cut)
+    return cuts
 
 
 def _own_cut(v: str, size: int, known: Mapping[str, Any], wanted: Mapping[str, Any]) -> Chunks:
     if v in wanted:
-        (own,) = normalize_chunks((wanted[v],), shape=(size,))
-        return tuple(own)
-    own = known.get(v, (size,))
-    return (size,) if any(map(math.isnan, own)) or sum(own) != size else tuple(own)
+        (cut,) = normalize_chunks((wanted[v],), shape=(size,))
+        return tuple(cut)
+    cut = known.get(v, (size,))
+    return (size,) if any(map(math.isnan, cut)) or sum(cut) != size else tuple(cut)

@@ -128,15 +128,15 @@ def from_tensor(A: Any, /, *, entries: int = ENTRIES, chunks: Any = None) -> Any
     """
     tensor = asarray(A)
     if chunks is None:
-        own = cuts(slice_counts(tensor), entries) if tensor.ndim else ()
-        sizes = (own, *((n,) for n in tensor.shape[1:]))[: tensor.ndim]
+        by_entries = cuts(slice_counts(tensor), entries) if tensor.ndim else ()
+        sizes = (by_entries, *((n,) for n in tensor.shape[1:]))[: tensor.ndim]
     else:
         sizes = da.core.normalize_chunks(chunks, shape=tensor.shape, dtype=tensor.dtype)
     name = f"weft: chunks-{dask.base.tokenize(tensor, sizes)}"
-    edges = [np.cumsum([0, *own]).tolist() for own in sizes]
+    edges = [np.cumsum([0, *lengths]).tolist() for lengths in sizes]
     graph, counts = {}, []
     for place in np.ndindex(*map(len, sizes)):
-        key = tuple(slice(own[k], own[k + 1]) for own, k in zip(edges, place, strict=True))
+        key = tuple(slice(starts[k], starts[k + 1]) for starts, k in zip(edges, place, strict=True))
         part = tensor if math.prod(map(len, sizes)) == 1 else tensor[key]
         graph[(name, *place)] = part
         counts.append(count_entries(storage_of(part)))
@@ -217,9 +217,10 @@ def rechunk(X: Any, /, chunks: Any = None, *, entries: int | None = None, axis: 
         raise TypeError("rechunk takes chunks or entries, and one of them alone")
     if entries is None:
         return X.rechunk(chunks, method="tasks")
-    whole = tasks(X, tuple(own if a == axis else (sum(own),) for a, own in enumerate(X.chunks)))
+    uncut = tasks(X, tuple(lengths if a == axis else (sum(lengths),) for a, lengths in enumerate(X.chunks)))
     count = dask.delayed(_count_slices)
-    parts = dask.compute(*[count(chunk, axis) for chunk in whole.to_delayed().ravel()])
+    parts = dask.compute(*[count(chunk, axis) for chunk in uncut.to_delayed().ravel()])
     return tasks(
-        whole, tuple(cuts(np.concatenate(parts), entries) if a == axis else own for a, own in enumerate(whole.chunks))
+        uncut,
+        tuple(cuts(np.concatenate(parts), entries) if a == axis else lengths for a, lengths in enumerate(uncut.chunks)),
     )

@@ -79,10 +79,10 @@ class Finish:
     dtype: str
     is_sparse: bool
 
-    def __call__(self, found: Moments) -> Any:
+    def __call__(self, moments: Moments) -> Any:
         """Return a chunk of the result."""
         with np.errstate(all="ignore"):
-            variance = found.squares / np.float64(max(found.count - self.ddof, 0))
+            variance = moments.squares / np.float64(max(moments.count - self.ddof, 0))
         result = np.asarray(np.sqrt(variance) if self.root else variance).astype(self.dtype)
         return asarray(result) if self.is_sparse and result.ndim else result[()]
 
@@ -118,13 +118,13 @@ def _variance(
     meta: Any = np.empty((0,) * len(kept), result)
     meta = asarray(meta) if is_sparse and kept else meta
     finish = Finish(ddof, root, result.name, is_sparse and bool(kept))
-    found = tree(partial, len(kept), Moments.merged, finish, meta, f"weft: {what}", split_every)
+    statistic = tree(partial, len(kept), Moments.merged, finish, meta, f"weft: {what}", split_every)
     operand = Operand(X.name, X.chunks, meta_from_array(X))
-    of_chunks, merges = Operand(partial.name, partial.chunks, meta), len(found.dask) - len(partial.dask)
+    of_chunks, merges = Operand(partial.name, partial.chunks, meta), len(statistic.dask) - len(partial.dask)
     noted(partial.name, Step("moments of chunks", task, (("X", operand),), math.prod(X.numblocks), of_chunks))
-    result_of, whole = Operand(found.name, found.chunks, meta), Whole(finish)
-    noted(found.name, Step(what, whole, (("moments", of_chunks),), merges, result_of, is_merge=True))
-    return _with_axes(found, gone, X.ndim) if keepdims else found
+    result_of, whole = Operand(statistic.name, statistic.chunks, meta), Whole(finish)
+    noted(statistic.name, Step(what, whole, (("moments", of_chunks),), merges, result_of, is_merge=True))
+    return _with_axes(statistic, gone, X.ndim) if keepdims else statistic
 
 
 def _with_axes(found: Any, gone: tuple[int, ...], order: int) -> Any:

@@ -55,17 +55,17 @@ def explain(array: Any, /, **operands: Any) -> str:
 
 
 def _lines(step: Step) -> list[str]:
-    found = [f"{step.title}: {_counted(step.tasks, 'task')}"]
+    lines = [f"{step.title}: {_counted(step.tasks, 'task')}"]
     for name, operand in step.operands:
         if step.is_merge:
             kind = operand.meta.format if isinstance(operand.meta, SparseTensor) else "ndarrays"
-            found.append(f"  reads {_counted(operand.count, 'partial result')}: {kind}")
+            lines.append(f"  reads {_counted(operand.count, 'partial result')}: {kind}")
             continue
         times = _counted(step.tasks // max(1, operand.count), "task")
-        found.append(f"  reads {name}: {_described(operand)}, each by {times}")
+        lines.append(f"  reads {name}: {_described(operand)}, each by {times}")
     if isinstance(step.call, Block):
-        found += [f"  {line}" for line in _loops(step, step.call)]
-    return found
+        lines += [f"  {line}" for line in _loops(step, step.call)]
+    return lines
 
 
 def _loops(step: Step, block: Block) -> list[str]:

@@ -121,23 +121,23 @@ class _Graph:
         numbers = tuple((name, x) for name, x in self.numbers.items() if name in names)
         task = Block(to_text(assignment), tuple(read), numbers, format, self.dtype, kind)
         order = len(target.indices) + len(split)
-        found = da.blockwise(
+        blocks = da.blockwise(
             task, (*target.indices, *split), *(x for name in read for x in (arrays[name], read[name])),
             name=_name(task.text, format, self.dtype, numbers, *(x.name for x in arrays.values())),
             meta=np.empty((0,) * order, kind.dtype) if split else kind.meta(order), dtype=kind.dtype,
             adjust_chunks={v: (1,) * len(chunks[v]) for v in split}, align_arrays=False, concatenate=None,
         )  # fmt: skip
         read_arrays = tuple((name, Operand(x.name, x.chunks, meta_from_array(x))) for name, x in arrays.items())
-        partial = Operand(found.name, found.chunks, kind.meta(len(target.indices)))
-        noted(found.name, Step(task.text, task, read_arrays, math.prod(found.numblocks), partial))
+        partial = Operand(blocks.name, blocks.chunks, kind.meta(len(target.indices)))
+        noted(blocks.name, Step(task.text, task, read_arrays, math.prod(blocks.numblocks), partial))
         if not split or not isinstance(expr, Reduce):
-            return found
+            return blocks
         merge, meta = Merge(expr.op, kind), kind.meta(len(target.indices))
-        whole = tree(found, len(target.indices), merge, None, meta, f"weft: merge {task.text}", self.split_every)
-        merges = len(whole.dask) - len(found.dask)
-        reads, result = (("partial results", partial),), Operand(whole.name, whole.chunks, meta)
-        noted(whole.name, Step(f"merge {task.text}", merge, reads, merges, result, is_merge=True))
-        return whole
+        merged = tree(blocks, len(target.indices), merge, None, meta, f"weft: merge {task.text}", self.split_every)
+        merges = len(merged.dask) - len(blocks.dask)
+        reads, result = (("partial results", partial),), Operand(merged.name, merged.chunks, meta)
+        noted(merged.name, Step(f"merge {task.text}", merge, reads, merges, result, is_merge=True))
+        return merged
 
     def _cut(self, expr: Expr, root: bool = False, repeated: bool = False) -> Expr:
         """Return an expression with inner reductions replaced by arrays of their own, where a kernel would not do.
@@ -168,17 +168,17 @@ class _Graph:
     def _kind(self, assignment: Assignment, arrays: Mapping[str, Any], format: FormatLike | None) -> Kind:
         """Return what the chunks of a result will be, by the rules of single results, without compiling."""
         metas = {name: meta_from_array(x) for name, x in arrays.items()}
-        found = {name: storage_of(meta).type if isinstance(meta, StorageHolder) else _dense(meta.dtype, meta.ndim)
+        types = {name: storage_of(meta).type if isinstance(meta, StorageHolder) else _dense(meta.dtype, meta.ndim)
                  for name, meta in metas.items()}  # fmt: skip
-        beside = [np.dtype(type.dtype) for type in found.values()]
-        for name in {a.tensor for a in accesses(assignment.value)} - found.keys():
-            found[name] = scalar_storage(self.numbers[name], np.result_type(*beside)).type
+        beside = [np.dtype(type.dtype) for type in types.values()]
+        for name in {a.tensor for a in accesses(assignment.value)} - types.keys():
+            types[name] = scalar_storage(self.numbers[name], np.result_type(*beside)).type
         order = len(assignment.target.indices)
         wanted = None if format is None else parse_format(format, order)
         dtype = None if self.dtype is None else self.dtype.name
         # Divisors are expected to hold no zero, as by compiled kernels: one format serves all chunks.
-        likely = execution.assumed(assignment, found, dtype).assignment
-        target = execution.target_type(likely, found, wanted, dtype)
+        likely = execution.assumed(assignment, types, dtype).assignment
+        target = execution.target_type(likely, types, wanted, dtype)
         has_array = any(not isinstance(meta, StorageHolder) and meta.ndim for meta in metas.values())
         if (order == 0 and format is None) or (has_array and target.format.is_dense):
             return Kind(None, target.dtype)
@@ -287,20 +287,20 @@ def _computed(
 def _read_once(assignment: Assignment, operands: Mapping[str, Any]) -> tuple[Assignment, dict[str, Any]]:
     """Return an assignment in which each name has one list of indices; others are further names of the operand."""
     names: dict[Access, str] = {}
-    found: dict[str, Any] = {}
+    unique: dict[str, Any] = {}
 
     def renamed(expr: Expr) -> Expr | None:
         if not isinstance(expr, Access) or expr.tensor not in operands:
             return None
         if expr not in names:
             name = expr.tensor
-            if name in found:
-                name = _unused(f"{name}_", {*operands, *found, *variables(assignment)})
+            if name in unique:
+                name = _unused(f"{name}_", {*operands, *unique, *variables(assignment)})
             names[expr] = name
-            found[name] = operands[expr.tensor]
+            unique[name] = operands[expr.tensor]
         return Access(names[expr], expr.indices)
 
-    return Assignment(assignment.target, rewrite(assignment.value, renamed)), found
+    return Assignment(assignment.target, rewrite(assignment.value, renamed)), unique
 
 
 @ends_at_caller
@@ -339,24 +339,24 @@ def einsum(
     """
     if reduce not in REDUCTIONS:
         raise ValueError(f"reduce is one of {', '.join(REDUCTIONS)}, not {reduce!r}")
-    found, given = parse_einsum(operands)
-    named = dict(zip(found.names, given, strict=True))
-    assignment = found.assignment
+    parsed, arrays = parse_einsum(operands)
+    named = dict(zip(parsed.names, arrays, strict=True))
+    assignment = parsed.assignment
     if reduce != "sum":
         assignment = notation.reduced(assignment, REDUCTIONS[reduce])
-    elif len(given) > 2:
-        steps = _steps(found, given)
+    elif len(arrays) > 2:
+        steps = _steps(parsed, arrays)
         if len(steps) > 1:
-            return _by_steps(steps, given, format, dtype, split_every)
+            return _by_steps(steps, arrays, format, dtype, split_every)
     return _computed(explicit_sums(assignment), named, format, dtype, {}, split_every)
 
 
-def _steps(found: Any, given: Sequence[Any]) -> list[tuple[tuple[int, ...], str]]:
+def _steps(parsed: Any, arrays: Sequence[Any]) -> list[tuple[tuple[int, ...], str]]:
     """Return the contractions of an einsum: the places of the operands of each, and its subscripts."""
-    shapes = [tuple(np.shape(x)) for x in given]
+    shapes = [tuple(np.shape(x)) for x in arrays]
     if any(math.isnan(n) for shape in shapes for n in shape):
         return []
-    planned = plan(notation.plain_subscripts(found), tuple(shapes), tuple(map(_density, given)), "auto")
+    planned = plan(notation.plain_subscripts(parsed), tuple(shapes), tuple(map(_density, arrays)), "auto")
     return list(zip(planned.path, planned.steps, strict=True))
 
 
@@ -372,11 +372,11 @@ def _density(x: Any) -> float:
 
 
 def _by_steps(
-    steps: Sequence[tuple[tuple[int, ...], str]], given: Sequence[Any], format: Any, dtype: Any, split_every: int
+    steps: Sequence[tuple[tuple[int, ...], str]], arrays: Sequence[Any], format: Any, dtype: Any, split_every: int
 ) -> Any:
     """Contract operands step by step, in their common dtype; the last step has the wishes of the user."""
-    common = np.result_type(*(x.dtype if hasattr(x, "dtype") else np.asarray(x).dtype for x in given), dtype)
-    pending = list(given)
+    common = np.result_type(*(x.dtype if hasattr(x, "dtype") else np.asarray(x).dtype for x in arrays), dtype)
+    pending = list(arrays)
     for number, (places, subscripts) in enumerate(steps, 1):
         last = number == len(steps)
         taken = [pending.pop(place) for place in sorted(places, reverse=True)]

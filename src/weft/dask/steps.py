@@ -48,15 +48,15 @@ def noted(name: str, step: Step) -> None:
 
 def steps_of(x: Any) -> dict[str, Step]:
     """Return the steps of an array by the names of their layers, operands before what is made of them."""
-    found: dict[str, Step] = {}
+    steps: dict[str, Step] = {}
     seen: set[str] = set()
     pending = [(x.name, False)]
     while pending:
         name, below = pending.pop()
         if below:
             if name in _steps:
-                found[name] = _steps[name]
+                steps[name] = _steps[name]
         elif name not in seen:
             seen.add(name)
             pending += [(name, True), *((other, False) for other in sorted(x.dask.dependencies.get(name, ())))]
-    return found
+    return steps

@@ -48,12 +48,12 @@ def tree(
     name: str, split_every: int,
 ) -> Any:  # fmt: skip
     """Return the array of partial results combined over all axes from ``order`` on."""
-    found = _tree_reduce(
+    reduced = _tree_reduce(
         partial, _Task(combine, finish), tuple(range(order, partial.ndim)), False, dtype=meta.dtype,
         split_every=split_every, combine=_Task(combine, None), name=shown(name), concatenate=False,
         reduced_meta=np.empty((0,) * partial.ndim, meta.dtype),
     )  # fmt: skip
-    return da.Array(found.dask, found.name, found.chunks, meta=meta)
+    return da.Array(reduced.dask, reduced.name, reduced.chunks, meta=meta)
 
 
 def shown(text: str) -> str:

@@ -139,11 +139,11 @@ def require_room(absorbed: Absorbed, operands: Mapping[str, Storage], target: Te
     # Nothing is wrong with a result that would have been as large with the expected values.
     if needed > config.max_densify_bytes and _elements(expected.assignment, operands) < count:
         a = absorbed.refused[0]
-        given = ", ".join(f"{name}: {operands[name].shape} {operands[name].format}" for name in _names(a))
+        described = ", ".join(f"{name}: {operands[name].shape} {operands[name].format}" for name in _names(a))
         raise DensifyError(
             f"{expression_text(a.expr)} has a value at all of {_variables(a)} because {a.reason}: {count} elements "
             f"take {needed} bytes, more than weft.config.max_densify_bytes, {config.max_densify_bytes}{a.advice}, "
-            f"or raise the limit; in {to_text(assignment)}, with {given}"
+            f"or raise the limit; in {to_text(assignment)}, with {described}"
         )
 
 
@@ -210,18 +210,18 @@ class _Questions:
 
     def after(self, answers: tuple[bool, ...]) -> Absorption | Absorbed:
         """Return the next question after some answers, or the assignment that follows from them."""
-        found = self._known.get(answers)
-        if found is None:
+        outcome = self._known.get(answers)
+        if outcome is None:
             # A generator cannot be resumed at an earlier question: it is started anew, and the answers are replayed.
             asking = _asking(self.assignment, self.types, self.dtype)
             try:
-                found = next(asking)
+                outcome = next(asking)
                 for answer in answers:
-                    found = asking.send(answer)
+                    outcome = asking.send(answer)
             except StopIteration as done:
-                found = done.value
-            self._known[answers] = found
-        return found
+                outcome = done.value
+            self._known[answers] = outcome
+        return outcome
 
 
 _questions = lru_cache(maxsize=1024)(_Questions)
@@ -231,32 +231,32 @@ def _asking(assignment: Assignment, types: Mapping[str, TensorType], dtype: str 
     explicit = explicit_sums(assignment)
     if dtype is not None:
         explicit = use_computation_dtype(explicit, tuple((name, type.dtype) for name, type in types.items()), dtype)
-    found: dict[Absorption, bool] = {}
-    value = yield from _rewritten(explicit.value, types, found)
-    holding = tuple(a for a, holds in found.items() if holds)
-    refused = tuple(a for a, holds in found.items() if a.near.usual and not holds)
-    undecided = tuple(a for a, holds in found.items() if not (a.near.usual or holds))
+    answers: dict[Absorption, bool] = {}
+    value = yield from _rewritten(explicit.value, types, answers)
+    holding = tuple(a for a, holds in answers.items() if holds)
+    refused = tuple(a for a, holds in answers.items() if a.near.usual and not holds)
+    undecided = tuple(a for a, holds in answers.items() if not (a.near.usual or holds))
     return Absorbed(replace(explicit, value=value) if holding else assignment, holding, refused, undecided)
 
 
-def _rewritten(expr: Expr, types: Mapping[str, TensorType], found: dict[Absorption, bool]) -> _Asking[Expr]:
+def _rewritten(expr: Expr, types: Mapping[str, TensorType], answers: dict[Absorption, bool]) -> _Asking[Expr]:
     """Rewrite an expression with absorbing operators, from the inside out, yielding each question on the way.
 
     Inner operators come first, since the implicit value of an operand depends on them.
     """
     match expr:
         case Reduce(op=op, vars=vars, body=body):
-            return Reduce(op, vars, (yield from _rewritten(body, types, found)))
+            return Reduce(op, vars, (yield from _rewritten(body, types, answers)))
         case Apply(op=op, args=args):
             new = []
             for arg in args:
-                new.append((yield from _rewritten(arg, types, found)))
+                new.append((yield from _rewritten(arg, types, answers)))
             decided: dict[Any, list[int]] = {}
             for absorption in _absorptions(expr, new, types):
                 # An operator that occurs twice is asked about once.
-                if absorption not in found:
-                    found[absorption] = yield absorption
-                if found[absorption]:
+                if absorption not in answers:
+                    answers[absorption] = yield absorption
+                if answers[absorption]:
                     decided.setdefault(absorption.near.result, []).append(absorption.position)
             if decided:
                 # One operator has one result: of several, the first that was decided is taken.
@@ -327,13 +327,13 @@ class _Look:
             return True
         return absorption.near.usual and self._is_cheap(absorption) and self._everywhere(absorption)
 
-    def _holds(self, absorption: Absorption, found: Range) -> bool:
+    def _holds(self, absorption: Absorption, values: Range) -> bool:
         """Return whether the fill value decides beside the ends of a range, and so beside all numbers between them."""
         wanted: np.dtype[Any] = np.dtype(absorption.dtype)
         if wanted.kind == "c":  # complex numbers have no order
             return False
         with np.errstate(all="ignore"):
-            ends = np.asarray([end for ends in found.ends(wanted) for end in ends]).astype(wanted)
+            ends = np.asarray([end for ends in values.ends(wanted) for end in ends]).astype(wanted)
         return absorption.decides(ends)
 
     def _is_cheap(self, absorption: Absorption) -> bool:

@@ -15,15 +15,15 @@ from ..storage import Storage
 
 def extents_of(expr: Expr, operands: Mapping[str, Storage]) -> dict[str, int] | None:
     """Return the size of each index variable; None if shapes contradict each other, which the kernel reports."""
-    found: dict[str, int] = {}
+    extents: dict[str, int] = {}
     for access in expr.distinct_accesses:
         shape = operands[access.tensor].shape
         if len(shape) != len(access.indices):
             return None
         for v, n in zip(access.indices, shape, strict=True):
-            if found.setdefault(v, n) != n:
+            if extents.setdefault(v, n) != n:
                 return None
-    return found
+    return extents
 
 
 def visits(expr: Expr, operands: Mapping[str, Storage], extents: Mapping[str, int]) -> int:

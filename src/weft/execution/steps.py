@@ -31,10 +31,10 @@ def wrapping_first(assignment: Assignment, types: Mapping[str, TensorType]) -> S
 
     Sums in ``assignment`` are explicit.
     """
-    found = split_narrow_sum(assignment, types)
-    if found is None:
+    cut = split_narrow_sum(assignment, types)
+    if cut is None:
         return None
-    last, part = found
+    last, part = cut
     return Steps((part,), last, assignment, f"{part.target.tensor} is summed in its own dtype")
 
 

@@ -74,10 +74,10 @@ def _range_and_dtype(expr: Expr, operands: Mapping[str, Storage]) -> tuple[Range
                 return None, type(value)
             return Range.between(value, value), type(value)
         case Reduce(op=op, body=body):
-            found, dtype = _range_and_dtype(body, operands)
+            values, dtype = _range_and_dtype(body, operands)
             if isinstance(dtype, type):
                 dtype = np.result_type(dtype).name
-            return (None if found is None else _reduced(op, found, np.dtype(dtype))), dtype
+            return (None if values is None else _reduced(op, values, np.dtype(dtype))), dtype
         case Apply(op=op, args=args):
             parts = [_range_and_dtype(arg, operands) for arg in args]
             # Literals take the dtype of the other operand, as in NumPy, unless all operands are literals.
@@ -123,8 +123,8 @@ def _applied(row: Operator, ranges: list[Range], wanted: list[str], dtype: np.dt
     """Return the range of an operator's results; None if it is not known."""
     if not row.monotone or dtype.kind not in "biuf" or any(np.dtype(w).kind == "c" for w in wanted):
         return None
-    whole = dtype.kind in "iu"
-    if whole and row.c not in _EXACT_OF_INTEGERS:
+    integral = dtype.kind in "iu"
+    if integral and row.c not in _EXACT_OF_INTEGERS:
         return None
     # An operator is monotone on each side of zero: its extremes are at the corners of the boxes of such sides.
     parts = []
@@ -134,7 +134,9 @@ def _applied(row: Operator, ranges: list[Range], wanted: list[str], dtype: np.dt
             return None
         known = [c for c in corners if c is not None]
         parts.append(Range.between(min(low for low, _ in known), max(high for _, high in known)))
-    if whole and any(not np.iinfo(dtype).min <= end <= np.iinfo(dtype).max for r in parts for end in (r.low, r.high)):
+    if integral and any(
+        not np.iinfo(dtype).min <= end <= np.iinfo(dtype).max for r in parts for end in (r.low, r.high)
+    ):
         return None  # it wraps around
     return Range.around(parts)
 
