@@ -310,8 +310,13 @@ def test_the_short_report_says_what_costs_and_what_to_do():
         line = f"loops over all j, not only those stored in A: {reason}; multiply by not_equal(A(i,j), 0) to "
         assert f"\n{line}" in weft.explain(text, A=A, x=x)
         restricted = text.replace("= ", "= (") + ")*not_equal(A(i,j), 0)"
-        assert "every j" not in weft.explain(restricted, A=A, x=x)
+        assert "loops over all j" not in weft.explain(restricted, A=A, x=x)
         assert weft.evaluate(restricted, A=A, x=x).nnz == A.nnz
+    names = [f"A{n}" for n in range(12)]  # too many cases for one nest of loops
+    total = " + ".join(f"{name}(i,j)" for name in names)
+    steps = weft.explain(f"O(i,j) = exp({total})*x(j)", **dict.fromkeys(names, A), x=x)
+    assert " steps: in one nest of loops" in steps
+    assert ": loops over all j, not only those stored in " in steps
     L = weft.asarray(np.where(A.todense() > 0, A.todense(), -np.inf), format="csr", fill_value=-np.inf)
     assert "multiply by not_equal(L(i,j), -inf) to" in weft.explain("O(i,j) = exp(L(i,j) - x(j))", L=L, x=x)
     z = np.array([1.0, 0.0, 2.0])

@@ -345,7 +345,7 @@ class SteppedPlan(Plan):
             f"{step.target.tensor}: {line}"
             for step, plan in zip(self.steps.all, self._plans, strict=True)
             for line in plan.summary(told).splitlines()
-            if line.startswith(("each call", "every "))
+            if line.startswith(("each call", "loops over all "))
         ]
         steps = self._listed.splitlines()
         formats = summary.formats_line({self.steps.last.target.tensor: self.target, **self._types})
