@@ -73,6 +73,16 @@ def test_passes_read_anew_and_share_no_chunk(A, tmp_path):
     reads = [name for name in shares.dask.layers if name.startswith("weft: read")]
     assert len(reads) == 2
     np.testing.assert_allclose(dense(shares.compute()), dense(weft.evaluate("P(i,j) = X(i,j)/sum(k, X(k,j))", X=A)))
+    text = "v(j) = sum(i, X(i,j)*X(i,j))/300 - (sum(i, X(i,j))/300)*(sum(i, X(i,j))/300)"
+    variance = weft.dask.evaluate(text, X=X)
+    assert len([name for name in variance.dask.layers if name.startswith("weft: read")]) == 1  # of all three sums
+    np.testing.assert_allclose(dense(variance.compute()), dense(A.var(axis=0)))
+    both = weft.dask.evaluate("P(i,j) = X(i,j)/sum(k, X(k,j)/sum(l, X(k,l)*sum(m, X(m,l))))", X=X)
+    assert len([name for name in both.dask.layers if name.startswith("weft: read")]) == 3
+    assert len([name for name, needed in both.dask.dependencies.items() if X.name in needed]) == 1  # the result alone
+    np.testing.assert_allclose(
+        dense(both.compute()), dense(weft.evaluate("P(i,j) = X(i,j)/sum(k, X(k,j)/sum(l, X(k,l)*sum(m, X(m,l))))", X=A))
+    )
     loaded = weft.dask.from_tensor(A, entries=700)
     held = weft.dask.evaluate("P(i,j) = X(i,j)/sum(k, X(k,j))", X=loaded)
     assert len([name for name in held.dask.layers if name.startswith("weft: chunks")]) == 1

@@ -106,7 +106,7 @@ class _Graph:
         self.numbers = numbers
         self.dtype = None if dtype is None else value_dtype(dtype)
         self.split_every = split_every
-        self._passes = 0
+        self._passes: dict[str, int] = {}  # the pass over its operands after which a reduction is known
 
     def compute(self, target: Access, expr: Expr, format: FormatLike | None) -> Any:
         """Return the array of an assignment."""
@@ -139,31 +139,37 @@ class _Graph:
         noted(merged.name, Step(f"merge {task.text}", merge, reads, merges, result, is_merge=True))
         return merged
 
-    def _cut(self, expr: Expr, root: bool = False, repeated: bool = False) -> Expr:
+    def _cut(self, expr: Expr, root: bool = False, repeated: bool = False, last: bool = True) -> Expr:
         """Return an expression with inner reductions replaced by arrays of their own, where a kernel would not do.
 
         These are the reductions over several chunks, and those that a reduction around them would compute repeatedly.
+        Each array reads its operands in a pass over them: a reduction over several chunks is needed as a whole before
+        the first task of what needs it, which would otherwise hold all that was read until then. Reductions that do not
+        need each other share a pass. The last pass is that of the result, and reads the operands as they are.
         """
-        inside = repeated or isinstance(expr, Reduce)
-        expr = rebuild(expr, lambda part: self._cut(part, repeated=inside))
+        inside, is_split = repeated or isinstance(expr, Reduce), not root and self._is_split(expr)
+        expr = rebuild(expr, lambda part: self._cut(part, repeated=inside, last=last and not is_split))
         if root or not isinstance(expr, Reduce):
             return expr
-        read = {a.tensor: a.indices for a in accesses(expr) if a.tensor in self.arrays}
-        is_split = any(
-            len(self.arrays[name].chunks[k]) > 1
-            for name, own in read.items() for k, v in enumerate(own) if v in expr.vars
-        )  # fmt: skip
+        read = [a.tensor for a in accesses(expr) if a.tensor in self.arrays]
         if not (is_split or (repeated and read)):
             return expr
         name = _unused("T", {*self.arrays, *self.numbers})
         target = Access(name, free_variables(expr))
-        arrays = self.arrays
-        if is_split:
-            # All of it is needed before the first task of the rest begins, which would hold what was read until then.
-            self._passes += 1
-            arrays = {other: again(x, self._passes) if other in read else x for other, x in arrays.items()}
+        known = max((self._passes.get(other, 0) for other in read), default=0)  # after this pass
+        own = 0 if last and not is_split else known + 1
+        arrays = {other: again(x, own) if other in read else x for other, x in self.arrays.items()}
+        self._passes[name] = known + is_split
         self.arrays[name] = _Graph(arrays, self.numbers, self.dtype, self.split_every).compute(target, expr, None)
         return target
+
+    def _is_split(self, expr: Expr) -> bool:
+        """Return whether an expression is a reduction over several chunks."""
+        return isinstance(expr, Reduce) and any(
+            len(self.arrays[a.tensor].chunks[k]) > 1
+            for a in accesses(expr) if a.tensor in self.arrays
+            for k, v in enumerate(a.indices) if v in expr.vars
+        )  # fmt: skip
 
     def _kind(self, assignment: Assignment, arrays: Mapping[str, Any], format: FormatLike | None) -> Kind:
         """Return what the chunks of a result will be, by the rules of single results, without compiling."""
