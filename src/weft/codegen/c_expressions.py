@@ -85,12 +85,12 @@ class Expressions:
             op = _BOOL_OPS.get(op, op)
         elif is_complex(ty) and op in _COMPLEX_OPS:
             return self.call(f"weft_{_COMPLEX_OPS[op]}_{ty}", self.text(a), self.text(b)), POSTFIX
-        own, left, right = BINARY[op]
+        strength, left_strength, right_strength = BINARY[op]
         # Two constants that C takes for int would be computed as int; one cast makes the type right.
         if ty in _WIDE and op in _ARITHMETIC and self.narrow(a) and (self.narrow(b) or op in ("<<", ">>")):
             a = Cast(a, ty)
-        text = f"{self.text(a, left)} {op} {self.text(b, right)}"
-        return (f"({type_name(ty)})({text})", UNARY) if ty in _SMALL and is_integer(expr.ty) else (text, own)
+        text = f"{self.text(a, left_strength)} {op} {self.text(b, right_strength)}"
+        return (f"({type_name(ty)})({text})", UNARY) if ty in _SMALL and is_integer(expr.ty) else (text, strength)
 
     def narrow(self, expr: Expr) -> bool:
         """Return whether C would compute ``expr``, a 64-bit or unsigned integer of the IR, as an ``int``."""

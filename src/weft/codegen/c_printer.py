@@ -385,24 +385,24 @@ class CFunction:
 
 def _written_arrays(body: Stmt) -> set[str]:
     """Return the names of the pointers through which ``body`` may write, and of those from which they derive."""
-    written: set[str] = set()
+    names: set[str] = set()
     sources: list[tuple[str, set[str]]] = []
     for node in statements(body):
         match node:
             case Store(array) | Update(_, Load(array)):
-                written |= _pointers(array)
+                names |= _pointers(array)
             case Evaluate(call):
                 for arg in call.args:
-                    written |= _pointers(arg)
+                    names |= _pointers(arg)
             case Allocate(var) | Array(var):
-                written.add(var.name)
+                names.add(var.name)
             case Declare(var, value) | Set(var, value) if is_pointer(var.ty) and value is not None:
                 sources.append((var.name, _pointers(value)))
     # In reverse, so that a chain of pointers is followed back to its first one.
     for name, origins in reversed(sources):
-        if name in written:
-            written |= origins
-    return written
+        if name in names:
+            names |= origins
+    return names
 
 
 def _masks_loads(loop: For) -> bool:

@@ -88,10 +88,10 @@ class NameMaker:
 
         The first call makes it from ``like``, or from ``key`` if ``like`` is None.
         """
-        found = self._given.get(key)
-        if found is None:
-            found = self._given[key] = self.fresh(like or key)
-        return found
+        identifier = self._given.get(key)
+        if identifier is None:
+            identifier = self._given[key] = self.fresh(like or key)
+        return identifier
 
     def keep(self, name: str) -> None:
         """Make ``name`` its own identifier, even if it is reserved."""

@@ -54,18 +54,18 @@ SHARED = tuple(name for name, snippet in PRELUDE.structure.items() if snippet.sh
 
 def required(names: Iterable[str], shared: bool = False) -> list[str]:
     """Return the names of prelude functions and of all functions that they need, without repetitions."""
-    done: dict[str, None] = {}
+    order: dict[str, None] = {}
 
     def visit(name: str) -> None:
-        if name not in done:
+        if name not in order:
             if not (shared and PRELUDE[name].shared):
                 for needed in PRELUDE[name].needs:
                     visit(needed)
-            done[name] = None
+            order[name] = None
 
     for name in names:
         visit(name)
-    return list(done)
+    return list(order)
 
 
 def prelude_text(names: Iterable[str], shared: bool = False) -> str:

@@ -45,12 +45,14 @@ def iteration_graph(lowerer: Lowerer, assignment: str) -> IterationGraph:
     """Return the iteration graph of the loops that a lowerer has."""
     program = lowerer.program
     # A loop that is cut into blocks, or by tiles of another variable, stands for the variable that it is over.
-    whole = {split.inner: split.var for split in program.splits}
+    variable_of = {split.inner: split.var for split in program.splits}
     blocks = {split.outer: getattr(split, "tiles", None) or split.var for split in program.splits}
     all_loops = list(foralls_of(program.stmt))
-    loops: dict[str, list[str]] = {whole.get(loop.var, loop.var): [] for loop in all_loops if loop.var not in blocks}
+    loops: dict[str, list[str]] = {
+        variable_of.get(loop.var, loop.var): [] for loop in all_loops if loop.var not in blocks
+    }
     for loop in all_loops:
-        notes = loops.setdefault(blocks.get(loop.var, whole.get(loop.var, loop.var)), [])
+        notes = loops.setdefault(blocks.get(loop.var, variable_of.get(loop.var, loop.var)), [])
         if loop.var in blocks:
             notes.append("in tiles")
         if loop.parallel:
@@ -67,13 +69,13 @@ def iteration_graph(lowerer: Lowerer, assignment: str) -> IterationGraph:
     return IterationGraph(assignment, shown, tuple(dict.fromkeys(paths)))
 
 
-def _path(access: Access, types: Mapping[str, TensorType], names: Mapping[str, str], made: bool) -> Path:
+def _path(access: Access, types: Mapping[str, TensorType], names: Mapping[str, str], is_workspace: bool) -> Path:
     type = types[access.tensor]
     variables = level_variables(access, type.format)
     name = names[access.tensor]
     levels = enumerate(zip(variables, type.format.levels, strict=True), 1)
     stops = tuple((v, f"{name}{k} {level}") for k, (v, level) in levels)
-    return Path(expression_text(access), "workspace" if made else str(type.format).partition(":(")[0], stops)
+    return Path(expression_text(access), "workspace" if is_workspace else str(type.format).partition(":(")[0], stops)
 
 
 def graph_scene(graph: IterationGraph) -> Scene:
@@ -81,10 +83,10 @@ def graph_scene(graph: IterationGraph) -> Scene:
     names = max(
         [text_width(v, "level") for v, _ in graph.loops] + [text_width(n, "note") for _, n in graph.loops] + [0]
     )
-    left = names + 34
+    margin = names + 34
     widths = [max(text_width(t, "note") for t in _texts(path)) + 44 for path in graph.paths]
-    lanes = [left + sum(widths[:n]) + 10 for n in range(len(widths))]
-    width = left + sum(widths) + 6
+    lanes = [margin + sum(widths[:n]) + 10 for n in range(len(widths))]
+    width = margin + sum(widths) + 6
     rows = {v: 58.0 + n * _PITCH for n, (v, _) in enumerate(graph.loops)}
     items: list[Item] = [Label(0, -16, graph.assignment, "title")]
     for v, note in graph.loops:
@@ -105,10 +107,10 @@ def graph_scene(graph: IterationGraph) -> Scene:
 
 def _by_variable(path: Path) -> dict[str, str]:
     """Return the text of each variable's stop, which names several levels for an access such as ``A(i,i)``."""
-    found: dict[str, list[str]] = {}
+    stops: dict[str, list[str]] = {}
     for v, text in path.stops:
-        found.setdefault(v, []).append(text)
-    return {v: ", ".join(texts) for v, texts in found.items()}
+        stops.setdefault(v, []).append(text)
+    return {v: ", ".join(texts) for v, texts in stops.items()}
 
 
 def _texts(path: Path) -> tuple[str, ...]:

@@ -53,8 +53,8 @@ def lattices_svg(kernel: HasKernels) -> list[tuple[str, str]]:
 def kernel_drawing(kernel: HasKernels, stages: bool | str | Iterable[str] = True) -> Drawing:
     """Return one drawing with the iteration graph of each kernel, and below it the merge lattices of its loops."""
     names = [stages] if isinstance(stages, str) else DRAWN if isinstance(stages, bool) else list(stages)
-    wanted = [name.replace("-", " ") for name in names]
-    for name in wanted:
+    chosen_stages = [name.replace("-", " ") for name in names]
+    for name in chosen_stages:
         if name not in DRAWN:
             raise ValueError(
                 f"there is no drawing of the stage {name!r}{did_you_mean(name, DRAWN)}\n"
@@ -62,8 +62,8 @@ def kernel_drawing(kernel: HasKernels, stages: bool | str | Iterable[str] = True
             )
     scenes: list[Scene] = []
     for each in kernel.kernels:
-        scenes += [_graph(each)] if DRAWN[0] in wanted else []
-        scenes += map(lattice_scene, _lattices(each)) if DRAWN[1] in wanted else []
+        scenes += [_graph(each)] if DRAWN[0] in chosen_stages else []
+        scenes += map(lattice_scene, _lattices(each)) if DRAWN[1] in chosen_stages else []
     return Drawing(paint(_stacked(scenes)))
 
 

@@ -52,19 +52,19 @@ class Lattice:
         if not self.points:
             return f"loop over {self.var}: nothing to compute"
         first = self.points[0]
-        beside = f", and locates {', '.join(first.located)}" if first.located else ""
+        locates = f", and locates {', '.join(first.located)}" if first.located else ""
         if not self.merges:
-            return f"loop over {self.var}: walks {first.merged[0]} alone, so that nothing is merged{beside}"
+            return f"loop over {self.var}: walks {first.merged[0]} alone, so that nothing is merged{locates}"
         if len(self.points) == 1:
-            return f"loop over {self.var}: an intersection, which ends with the first level that ends{beside}"
-        return f"loop over {self.var}: a merge of {len(self.points)} cases{beside}"
+            return f"loop over {self.var}: an intersection, which ends with the first level that ends{locates}"
+        return f"loop over {self.var}: a merge of {len(self.points)} cases{locates}"
 
 
 def lattices(lowerer: Lowerer) -> tuple[Lattice, ...]:
     """Return the merge lattices that a lowerer has built, each once."""
     # The loops inside a case have the statement of the case, which is found beside those of the program.
     loops = list(foralls_of(lowerer.program.stmt))
-    found: dict[Lattice, None] = {}
+    distinct: dict[Lattice, None] = {}
     for var, points in lowerer.lattices:
         loop = _loop_of(lowerer, var, points, loops)
         cases = [None if loop is None else _case(lowerer, loop, point) for point in points]
@@ -73,18 +73,18 @@ def lattices(lowerer: Lowerer) -> tuple[Lattice, ...]:
             LatticePoint(tuple(map(str, p.coiterate)), tuple(map(str, p.located)), _text(case, loop is not None))
             for p, case in zip(points, cases, strict=True)
         ]
-        found[Lattice(var, tuple(texts))] = None
-    return tuple(found)
+        distinct[Lattice(var, tuple(texts))] = None
+    return tuple(distinct)
 
 
 def _loop_of(lowerer: Lowerer, var: str, points: Sequence[Point], loops: Sequence[Forall]) -> Forall | None:
     """Return the loop that has a lattice: over its variable, with exactly its operands."""
-    wanted = {it.access for point in points for it in point.iterators if it.access is not None}
-    whole = {split.inner: split.var for split in lowerer.program.splits}
+    operands = {it.access for point in points for it in point.iterators if it.access is not None}
+    variable_of = {split.inner: split.var for split in lowerer.program.splits}
     for loop in loops:
-        if var in (loop.var, whole.get(loop.var)):
-            read = {a for a in accesses(lowerer.view(loop.body)) if lowerer.iterators(a, var)}
-            if read == wanted:
+        if var in (loop.var, variable_of.get(loop.var)):
+            walked = {a for a in accesses(lowerer.view(loop.body)) if lowerer.iterators(a, var)}
+            if walked == operands:
                 return loop
     return None
 

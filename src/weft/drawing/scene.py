@@ -216,10 +216,10 @@ def _moved(item: Item, dx: float, dy: float) -> Item:
             return Line(tuple((x + dx, y + dy) for x, y in points))
 
 
-def beside(left: Sequence[Item], right: Sequence[Item], space: float) -> tuple[Item, ...]:
+def beside(first: Sequence[Item], second: Sequence[Item], space: float) -> tuple[Item, ...]:
     """Return two groups of items beside each other, with their tops at one height."""
-    a, b = extent(left), extent(right)
-    return (*left, *moved(right, a[2] + space - b[0], a[1] - b[1]))
+    a, b = extent(first), extent(second)
+    return (*first, *moved(second, a[2] + space - b[0], a[1] - b[1]))
 
 
 def below(top: Sequence[Item], bottom: Sequence[Item], space: float) -> tuple[Item, ...]:

@@ -67,10 +67,10 @@ def storage_scene(tensor: StoredTensor, name: str) -> Scene:
     """Return the scene of a stored tensor whose format is called ``name``."""
     storage = tensor.storage
     colors = _Colors(tensor)
-    left = tuple(_elements(tensor, colors))
-    right = tuple(_Levels(tensor, colors).items())
-    wide = extent(left)[2] - extent(left)[0] + extent(right)[2] - extent(right)[0] > _WIDEST
-    items = below(left, right, 26) if wide else beside(left, right, 34)
+    elements = tuple(_elements(tensor, colors))
+    panels = tuple(_Levels(tensor, colors).items())
+    wide = extent(elements)[2] - extent(elements)[0] + extent(panels)[2] - extent(panels)[0] > _WIDEST
+    items = below(elements, panels, 26) if wide else beside(elements, panels, 34)
     size = " x ".join(map(str, storage.shape)) or "one number"
     title = f"{name}: how a tensor of shape {size} is stored"
     levels = "; ".join(
@@ -265,10 +265,10 @@ class _Levels:
         self, top: float, name: str, lines: Sequence[str], items: Sequence[Item]
     ) -> tuple[float, float, tuple[Item, ...]]:
         """Return the top, the bottom and the items of a panel, with its text on the left, and go on below it."""
-        left = -self._gutter - _TEXT
-        text: list[Item] = [Label(left, top + 12, name, "level")]
+        margin = -self._gutter - _TEXT
+        text: list[Item] = [Label(margin, top + 12, name, "level")]
         wrapped = [part for line in lines for part in textwrap.wrap(line, _LETTERS, subsequent_indent="  ")]
-        text += [Label(left, top + 12 + _LEADING * n, line, "note") for n, line in enumerate(wrapped, 1)]
+        text += [Label(margin, top + 12 + _LEADING * n, line, "note") for n, line in enumerate(wrapped, 1)]
         bottom = max(self.y, self.low, top + 16 + _LEADING * len(wrapped))
         self.y = bottom + 2 * _INSET + 6
         return top, bottom, (*text, *items)
@@ -293,13 +293,13 @@ class _Levels:
 
     def _at_the_side(self, k: int, roles: Sequence[str]) -> list[Item]:
         """Return short arrays on the right of the strip of their level."""
-        strip, found, top = self.strips[k], list[Item](), self.y
+        strip, items, top = self.strips[k], list[Item](), self.y
         for role in roles:
-            found += self._free(k, role)
+            items += self._free(k, role)
         self.low = max(self.low, self.y)
         self.y = top
         right = max(strip.lefts, default=0.0) + strip.width
-        return list(moved(found, right + self._gutter + 20, 0))
+        return list(moved(items, right + self._gutter + 20, 0))
 
     def _free(self, k: int, role: str) -> Iterator[Item]:
         """Yield an array that has an element neither for each position nor for each parent."""
@@ -319,13 +319,13 @@ class _Levels:
 
     def _read_colors(self, role: str, owner: int) -> Mapping[int, int]:
         """Return the colors of elements from which the coordinates of entries of one color are read."""
-        found: dict[int, set[int]] = {}
+        colors_of: dict[int, set[int]] = {}
         for k, level in enumerate(self.tensor.levels):
             for q, at in level.positions.items():
                 for n, name, index in at.read:
                     if (n, name) == (owner, role) and at.holds:
-                        found.setdefault(index, set()).add(self.colors.of_level[k].get(q, -1))
-        return {index: min(colors) for index, colors in found.items() if len(colors) == 1 and min(colors) >= 0}
+                        colors_of.setdefault(index, set()).add(self.colors.of_level[k].get(q, -1))
+        return {index: min(colors) for index, colors in colors_of.items() if len(colors) == 1 and min(colors) >= 0}
 
     def _beside_parents(self, k: int, role: str) -> _Drawn:
         """Return an array with an element for each parent, or for each end of a segment, below the parents."""
@@ -379,10 +379,10 @@ class _Levels:
         """Yield an arrow from each position of a level to its segment, and a bracket over the segment."""
         for p, (begin, end) in enumerate(self._segments(level, k)):
             if begin < end:
-                left, right = strip.lefts[begin] + 1, strip.lefts[end - 1] + strip.width - 1
+                start, stop = strip.lefts[begin] + 1, strip.lefts[end - 1] + strip.width - 1
                 y = self.y - 5
-                yield Arrow(self.strips[level].middle(p), bottom + 1, (left + right) / 2, y)
-                yield Line(((left, y + 3), (left, y), (right, y), (right, y + 3)))
+                yield Arrow(self.strips[level].middle(p), bottom + 1, (start + stop) / 2, y)
+                yield Line(((start, y + 3), (start, y), (stop, y), (stop, y + 3)))
 
     def _linked(self, level: int) -> Iterator[tuple[int, int | None]]:
         found = self.tensor.levels[level].positions
@@ -392,12 +392,12 @@ class _Levels:
 
     def _segments(self, level: int, k: int) -> list[tuple[int, int]]:
         """Return the positions of level ``k`` below each position of a level above it."""
-        found = [(q, q + 1) for q in range(self.tensor.levels[level].size)]
+        spans = [(q, q + 1) for q in range(self.tensor.levels[level].size)]
         for between in self.tensor.levels[level + 1 : k + 1]:
             inner = between.segments
-            parts = [[inner[q] for q in range(*each) if inner[q][0] < inner[q][1]] for each in found]
-            found = [(min(b for b, _ in part), max(e for _, e in part)) if part else (0, 0) for part in parts]
-        return found
+            parts = [[inner[q] for q in range(*each) if inner[q][0] < inner[q][1]] for each in spans]
+            spans = [(min(b for b, _ in part), max(e for _, e in part)) if part else (0, 0) for part in parts]
+        return spans
 
     def _row(self, k: int, role: str, values: Sequence[Any]) -> Iterator[Item]:
         """Yield an array on the strip of its level, or the coordinates that the level computes."""

@@ -162,17 +162,17 @@ class _Reader(Walk):
         size = self.storage.level_sizes[k]
         positions: dict[int, Position] = {}
         bounds: dict[int, tuple[int, int]] = {}
-        read: set[Element] = set()
+        elements: set[Element] = set()
         for parent, path in parents.items():
             self.read.clear()
             bounds[parent] = self.bounds(k, parent, path)
-            read |= self.read
+            elements |= self.read
             below = dict(self._positions(k, parent, path))
             if format.capability(ValueIteration) is not None:  # the bounds are those of coordinates
                 bounds[parent] = min(below, default=0), max(below, default=-1) + 1
             positions.update(below)
         segments = _segments(count, size, bounds)
-        roles = {role for n, role, _ in read if n == k}
+        roles = {role for n, role, _ in elements if n == k}
         occupied = [p for p, (begin, end) in enumerate(segments) if p in bounds and begin < end]
         return StoredLevel(
             self.texts[k],
@@ -210,12 +210,12 @@ class _Reader(Walk):
         level, m, name = self.levels[k], self.vars.levels[k], self.texts[k]
         parent: Expr = lit(0) if k == 0 else Var("p")
         coords = tuple(Var(_in_parentheses(text)) for text in self.texts[:k])
-        own = Var(_in_parentheses(name))
+        coordinate = Var(_in_parentheses(name))
         if (by_value := level.capability(ValueIteration)) is not None:
             begin, end = (self._text(e) for e in by_value.coord_bounds(m, parent, coords))
             yield f"{begin} ≤ {name} < {end}"
             if level.locates == "direct":
-                yield f"position {self._text(level.require(Locate).locate(m, parent, own))}"
+                yield f"position {self._text(level.require(Locate).locate(m, parent, coordinate))}"
             return
         by_position = level.require(PositionIteration)
         begin, end = (self._text(e) for e in by_position.pos_bounds(m, parent))
@@ -265,11 +265,11 @@ def _segments(count: int, size: int, bounds: Mapping[int, tuple[int, int]]) -> t
     return tuple(bounds.get(p, (0, 0)) for p in range(count))
 
 
-def _is_aligned(k: int, role: str, array: np.ndarray[Any, Any], found: Mapping[int, Position], size: int) -> bool:
+def _is_aligned(k: int, role: str, array: np.ndarray[Any, Any], positions: Mapping[int, Position], size: int) -> bool:
     """Return whether element ``q`` of an array is the coordinate at position ``q``."""
-    if not found:  # nothing is read from a level without positions
+    if not positions:  # nothing is read from a level without positions
         return len(array) == size == 0
-    return len(array) >= size and all((k, role, q) in at.read for q, at in found.items())
+    return len(array) >= size and all((k, role, q) in at.read for q, at in positions.items())
 
 
 def _are_edges(

@@ -21,17 +21,17 @@ class AppendChain:
 
 def append_chains(format: Format) -> tuple[AppendChain, ...]:
     """Return the appended levels of a result format, grouped by the counter that they share."""
-    found: list[AppendChain] = []
+    chains: list[AppendChain] = []
     for k, level in enumerate(format.levels):
         if level.inserts:
             continue
         # A branchless level has one entry for each of its parent, and so shares the parent's counter (2018, section
         # 3.3).
-        if level.branchless and found and found[-1].last == k - 1:
-            found[-1] = AppendChain(found[-1].first, k, found[-1].index)
+        if level.branchless and chains and chains[-1].last == k - 1:
+            chains[-1] = AppendChain(chains[-1].first, k, chains[-1].index)
         else:
-            found.append(AppendChain(k, k, len(found)))
-    return tuple(found)
+            chains.append(AppendChain(k, k, len(chains)))
+    return tuple(chains)
 
 
 def is_appendable(format: Format) -> bool:

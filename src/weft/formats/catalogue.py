@@ -395,25 +395,25 @@ def _parsed(format: FormatLike, order: int | None, **options: Any) -> Format:
     if options and name not in _CATALOGUE:
         raise FormatError(f"options {options} go with a name of the catalogue, not with {format!s}")
     if isinstance(format, Format):
-        found = format
+        result = format
     elif name in _CATALOGUE:
         if order is None:
             raise FormatError(f"format {format!r} needs the number of axes; give letters such as 'ds' instead")
         # A mode order after the name permutes the axes of the catalogue's format.
-        found = Entry(name, _CATALOGUE[name])(order, **options) if options else _CATALOGUE[name](order)
-        return found.permuted(inverse_permutation(_mode_order(format, modes, order))) if modes else found
+        result = Entry(name, _CATALOGUE[name])(order, **options) if options else _CATALOGUE[name](order)
+        return result.permuted(inverse_permutation(_mode_order(format, modes, order))) if modes else result
     elif _is_letters(format) or (format == "" and order == 0):
         levels = [_LETTERS[letter] for letter in name]
         remapping = Remapping.parse(modes) if "->" in modes else Remapping(_mode_order(format, modes, len(levels)))
-        found = Format(remapping, levels)
+        result = Format(remapping, levels)
     else:
         hint = did_you_mean(format, _CATALOGUE)
-        known = hint or f"; known are {', '.join(_CATALOGUE)} and letters such as 'ds:1,0'"
-        known += " (weft.formats lists all)" if hint else ""
-        raise FormatError(f"no format {format!r}{known}")
-    if order is not None and found.order != order:
-        raise FormatError(f"format {format!s} stores tensors with {found.order} axes; this one has {order}")
-    return found
+        hint_text = hint or f"; known are {', '.join(_CATALOGUE)} and letters such as 'ds:1,0'"
+        hint_text += " (weft.formats lists all)" if hint else ""
+        raise FormatError(f"no format {format!r}{hint_text}")
+    if order is not None and result.order != order:
+        raise FormatError(f"format {format!s} stores tensors with {result.order} axes; this one has {order}")
+    return result
 
 
 def _mode_order(format: str, modes: str, order: int) -> tuple[int, ...]:
@@ -450,7 +450,7 @@ def name_of(format: Format) -> str:
 
 
 @lru_cache(maxsize=1024)
-def shown_name(format: Format, asked: str | None = None) -> str:
+def shown_name(format: Format, requested: str | None = None) -> str:
     """Return the name of a tensor's format as users see it.
 
     Examples
@@ -459,8 +459,8 @@ def shown_name(format: Format, asked: str | None = None) -> str:
     >>> shown_name(csf), shown_name(csf, "csf"), shown_name(parse_format("coo", 3).permuted((2, 1, 0)))
     ('dcsr', 'csf', 'coo')
     """
-    if asked is not None and is_named(asked, format):
-        return _telling(asked, format)
+    if requested is not None and is_named(requested, format):
+        return _telling(requested, format)
     name = name_of(format)
     # A format whose levels form one chain stores whole tuples, so it is a coordinate list.
     listed = len(format.level_groups) == 1 and not format.is_structured
@@ -470,11 +470,11 @@ def shown_name(format: Format, asked: str | None = None) -> str:
 def _telling(name: str, format: Format) -> str:
     """Return the name of a format if it tells the format, else a ``FormatName``."""
     try:
-        told = _parsed(name, format.order)
+        parsed = _parsed(name, format.order)
     except FormatError:  # letters of levels that have none
-        told = None
+        parsed = None
     # NumPy's functions for tests take no other class than str for a string.
-    return name if told == format else FormatName(name, format)
+    return name if parsed == format else FormatName(name, format)
 
 
 def _stored(format: Format) -> Format:

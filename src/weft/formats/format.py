@@ -380,18 +380,18 @@ class Format:
         >>> csc.sorted_by((4, 6)) == csc.remapping.coordinates
         True
         """
-        found: list[IndexExpr] = []
+        keys: list[IndexExpr] = []
         coordinates, intervals = self.remapping.coordinates, self.remapping.extents(shape)
         for chain in self.level_groups:
             # A curve runs through the coordinates of a whole chain.
-            own = coordinates[chain.start : chain.stop]
+            parts = coordinates[chain.start : chain.stop]
             curve = self.levels[chain.start].capability(CurveOrder)
             if curve is not None:
                 # No curve runs through a counter, which has no interval.
                 spans = [intervals[k] or (0, 1) for k in chain]
-                own = curve.codes(own, spans)
-            found += own
-        return tuple(found)
+                parts = curve.codes(parts, spans)
+            keys += parts
+        return tuple(keys)
 
     def uncurved(self) -> Format:
         """Return the format that has the same arrays, sorted by coordinate instead of along a curve."""

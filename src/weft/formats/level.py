@@ -241,10 +241,10 @@ class LevelFormat:
         NotImplementedError
             If the level does not have the group.
         """
-        found = self.capability(group)
-        if found is None:
+        capability = self.capability(group)
+        if capability is None:
             raise NotImplementedError(f"{self} has no capability {group.__name__}")
-        return found
+        return capability
 
     def why_not(self, levels: Sequence[LevelFormat], remapping: Remapping, k: int) -> str | None:
         """Return the reason why the level cannot have its neighbors or its coordinate, or None if it can.

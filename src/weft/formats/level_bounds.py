@@ -57,12 +57,12 @@ def interval(remapping: Remapping, level: int, dimensions: Sequence[Expr], coord
 
     Every axis that follows from the coordinates of this level and its ancestors must lie inside the tensor.
     """
-    own = remapping.coordinates[level]
-    lo, hi = _range(own, dimensions)
-    known = invert(remapping.coordinates[: level + 1], remapping.order)
-    for axis, expr in enumerate(known):
+    coordinate = remapping.coordinates[level]
+    lo, hi = _range(coordinate, dimensions)
+    inverse = invert(remapping.coordinates[: level + 1], remapping.order)
+    for axis, expr in enumerate(inverse):
         # The range of a level that stores an axis as it is keeps that axis inside the tensor already.
-        if expr is None or own == Axis(axis) or not is_bounded_by(expr, level):
+        if expr is None or coordinate == Axis(axis) or not is_bounded_by(expr, level):
             continue
         # The axis is ``rest`` plus or minus this level's coordinate: collect ``rest``.
         terms = combination(expr) or {}

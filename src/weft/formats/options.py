@@ -32,15 +32,18 @@ SYNONYMS = {
 
 
 def check_options(
-    function: Callable[..., Any], options: Mapping[str, Any], takes: Sequence[str] | None, known: Sequence[str]
+    function: Callable[..., Any],
+    options: Mapping[str, Any],
+    takes: Sequence[str] | None,
+    options_of_format: Sequence[str],
 ) -> None:
     """Raise an error for keyword arguments that are neither those of a function nor options of a format."""
     if takes is None:
         return
     for name in options:
-        if name not in takes and name not in known:
+        if name not in takes and name not in options_of_format:
             # Suggest names of parameters, but not of ``*args`` and ``**kwargs``.
             variable = (inspect.Parameter.VAR_KEYWORD, inspect.Parameter.VAR_POSITIONAL)
-            own = [p.name for p in inspect.signature(function).parameters.values() if p.kind not in variable]
-            hint = did_you_mean(name, [*own, *(takes or known)], SYNONYMS)
+            parameters = [p.name for p in inspect.signature(function).parameters.values() if p.kind not in variable]
+            hint = did_you_mean(name, [*parameters, *(takes or options_of_format)], SYNONYMS)
             raise TypeError(f"{function.__name__}() got an unexpected keyword argument {name!r}{hint}")

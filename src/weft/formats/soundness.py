@@ -118,10 +118,10 @@ def _missing(levels: Sequence[LevelFormat], k: int) -> str | None:
 def _counter_reason(remapping: Remapping, levels: Sequence[LevelFormat], k: int) -> str | None:
     """Return why a level violates S5 or S6, or None."""
     coordinates, level = remapping.coordinates, levels[k]
-    own = coordinates[k]
+    coordinate = coordinates[k]
     counters = [n for n, c in enumerate(coordinates) if counters_of(c)]
-    if not isinstance(own, Counter):  # S6, and the levels below a counter
-        if counters_of(own):
+    if not isinstance(coordinate, Counter):  # S6, and the levels below a counter
+        if counters_of(coordinate):
             return "a counter is a coordinate by itself, not part of one"
         if level.counts:
             return "it holds the coordinates from 0 to a bound, which are those of a counter such as #i"
@@ -131,7 +131,7 @@ def _counter_reason(remapping: Remapping, levels: Sequence[LevelFormat], k: int)
         return "it does not store how far a counter such as #i counts"
     if len(counters) > 1:
         return "the remapping has two counters, of which a format has one at most"
-    if _counted(remapping, own) is None:
+    if _counted(remapping, coordinate) is None:
         return "the axes that its counter counts over do not follow from coordinates of levels over these axes alone"
     below = levels[k + 1 :]
     if not any(v.iteration == "position" and (v.roles or v.borrows) for v in below):
@@ -143,17 +143,17 @@ def _counted(remapping: Remapping, counter: Counter) -> frozenset[IndexExpr] | N
     """Return the coordinates from which that follows which a counter is over, or None if it does not follow."""
     axes = frozenset[int]().union(*map(axes_of, counter.over))
     alone = [c for c in remapping.coordinates if not counters_of(c) and axes_of(c) <= axes]
-    found: set[IndexExpr] = set()
+    sources: set[IndexExpr] = set()
     for expr in counter.over:
         if expr in alone:
-            found.add(expr)
+            sources.add(expr)
             continue
         # As few coordinates as it takes, from the root down.
         enough = (n for n in range(1, len(alone) + 1) if decided((*alone[:n], expr), remapping.order, n))
         if (n := next(enough, None)) is None:
             return None
-        found.update(alone[:n])
-    return frozenset(found)
+        sources.update(alone[:n])
+    return frozenset(sources)
 
 
 def _below_counter(remapping: Remapping, levels: Sequence[LevelFormat], counter: int, k: int) -> str | None:
@@ -247,12 +247,12 @@ def conditions(remapping: Remapping, levels: Sequence[LevelFormat]) -> tuple[Con
     (Condition(level=1, kind='one child'),)
     """
     counted = any(isinstance(c, Counter) for c in remapping.coordinates)
-    found = []
+    result = []
     for k, level in enumerate(levels):
         # S2: the data must satisfy the condition only if no other case of the rule applies.
         loose = not any(above.unique for above in levels[_head(levels, k) : k])
         if level.branchless and not (loose or counted or decided(remapping.coordinates, remapping.order, k)):
-            found.append(Condition(k, "one child"))
+            result.append(Condition(k, "one child"))
         if level.full and not type(level).full:
-            found.append(Condition(k, "full"))
-    return tuple(found)
+            result.append(Condition(k, "full"))
+    return tuple(result)

@@ -71,10 +71,10 @@ def header_of(group: Any) -> dict[str, Any] | None:
             text = json.loads(text)
         except ValueError as error:
             raise FileFormatError(f"the binsparse header is no JSON: {error}") from None
-    found = text.get(HEADER) if isinstance(text, Mapping) else None
-    if not isinstance(found, Mapping):
+    header = text.get(HEADER) if isinstance(text, Mapping) else None
+    if not isinstance(header, Mapping):
         raise FileFormatError("the binsparse header is to be an object under the name 'binsparse'")
-    return dict(found)
+    return dict(header)
 
 
 class _File:
@@ -131,20 +131,20 @@ class _File:
     def array(self, name: str, count: int | None = None) -> np.ndarray[Any, Any]:
         """Return an array; raise ``FileFormatError`` if it does not have ``count`` elements."""
         array, same, element = self.stored(name)
-        found = np.asarray(array[:])
+        values = np.asarray(array[:])
         if element == "bint8":
-            found = found.view(np.uint8) != 0
+            values = values.view(np.uint8) != 0
         if element.startswith("complex"):
-            if len(found) % 2:
-                raise FileFormatError(f"{self.place}: {name} has {len(found)} parts of complex numbers")
-            found = np.ascontiguousarray(found).view(element)
+            if len(values) % 2:
+                raise FileFormatError(f"{self.place}: {name} has {len(values)} parts of complex numbers")
+            values = np.ascontiguousarray(values).view(element)
         if same:
-            if len(found) != 1 or count is None:
-                raise FileFormatError(f"{self.place}: {name} is to be one value for all, and has {len(found)}")
-            found = np.full(count, found[0])
-        if count is not None and len(found) != count:
-            raise FileFormatError(f"{self.place}: {name} has {len(found)} elements instead of {count}")
-        return found
+            if len(values) != 1 or count is None:
+                raise FileFormatError(f"{self.place}: {name} is to be one value for all, and has {len(values)}")
+            values = np.full(count, values[0])
+        if count is not None and len(values) != count:
+            raise FileFormatError(f"{self.place}: {name} has {len(values)} elements instead of {count}")
+        return values
 
     def levels(self) -> Iterator[tuple[LevelFormat, list[np.ndarray[Any, Any]]]]:
         """Yield the levels of the tree, each with its arrays."""
@@ -300,11 +300,11 @@ def write(group: Any, storage: Storage) -> None:
     is_zarr = not type(group).__module__.startswith("h5py")
     for name, array in arrays.items():
         if is_zarr:
-            made = group.create_array(
+            target = group.create_array(
                 name, shape=array.shape, chunks=(max(1, min(len(array), 1 << 18)),), dtype=array.dtype,
                 config={"write_empty_chunks": True},
             )  # fmt: skip
-            made[:] = array
+            target[:] = array
         else:
             group.create_dataset(name, data=array)
     group.attrs[HEADER] = {HEADER: header} if is_zarr else json.dumps({HEADER: header})

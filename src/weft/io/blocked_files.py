@@ -188,7 +188,7 @@ class MatrixMarketFile(BlockedFile):
         header = self._header.resized(f"{self._rows} {self._columns} {count}")
         first = header.text.count(b"\n")
         try:
-            found = matrix_market.parsed(header, BytesIO(text))
+            matrix = matrix_market.parsed(header, BytesIO(text))
         except FileFormatError as error:
             raise FileFormatError(_LINE.sub(lambda n: f"Line {int(n[1]) - first + line - 1}", str(error))) from None
-        return count, found.coords[: len(self.shape)], found.data
+        return count, matrix.coords[: len(self.shape)], matrix.data

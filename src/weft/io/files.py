@@ -191,10 +191,10 @@ def _of_scipy(group: NpzGroup, place: str) -> CompressedArrays | None:
 def _arrays(path: str, kind: str, key: str | None) -> Iterator[CompressedArrays]:
     """Open the arrays of a matrix of which rows or columns can be read."""
     with opened_group(path, kind, key) as group:
-        found = _compressed(group, _place(path, key))
-        if found is None:
+        arrays = _compressed(group, _place(path, key))
+        if arrays is None:
             raise FileFormatError(f"{_place(path, key)} has changed since it was opened; call weft.open again")
-        yield found
+        yield arrays
 
 
 def _read_group(path: str, kind: str, key: str | None) -> SparseTensor:

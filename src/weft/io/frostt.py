@@ -84,16 +84,16 @@ def read_tns(
     (2, 3, 2)
     """
     size = None if shape is None else as_shape(shape)
-    wanted = value_dtype(np.float64 if dtype is None else dtype)
+    kind = value_dtype(np.float64 if dtype is None else dtype)
     require_start(start)
     with reading(source) as stream:
-        found = [part[:2] for part in entries(stream, size, wanted, start, progress=progress)]
-    if found:
-        coords, values = (np.concatenate(parts) for parts in zip(*found, strict=True))
+        blocks = [part[:2] for part in entries(stream, size, kind, start, progress=progress)]
+    if blocks:
+        coords, values = (np.concatenate(parts) for parts in zip(*blocks, strict=True))
     elif size is None:
         raise FileFormatError("the file has no entries, which would say how many axes there are; give shape=")
     else:
-        coords, values = np.empty((0, len(size)), np.int64), np.empty(0, wanted)
+        coords, values = np.empty((0, len(size)), np.int64), np.empty(0, kind)
     return from_coords(list(coords.T.copy() - start), values, size, format=format)
 
 
@@ -270,17 +270,17 @@ class _Table:
             raise ValueError(f"has value {_word(word)}, which {self.dtype} does not hold; give dtype='complex128'")
         return complex(self._real(parts[1], word), self._real(parts[2], word))
 
-    def _real(self, word: bytes, whole: bytes) -> int | float:
+    def _real(self, word: bytes, text: bytes) -> int | float:
         number = _number(word)
         if self.limits:
             low, high = self.limits
             if not number.is_finite() or number != number.to_integral_value() or not low <= number <= high:
-                raise ValueError(f"has value {_word(whole)}, which {self.dtype} does not hold")
+                raise ValueError(f"has value {_word(text)}, which {self.dtype} does not hold")
             return int(number)
         value = float(word)
         with np.errstate(over="ignore"):
             if number.is_finite() and np.isinf(self.dtype.type(value).real):
-                raise ValueError(f"has value {_word(whole)}, which {self.dtype} does not hold")
+                raise ValueError(f"has value {_word(text)}, which {self.dtype} does not hold")
         return value
 
     def _coordinate(self, word: bytes) -> int:

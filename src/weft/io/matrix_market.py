@@ -68,10 +68,10 @@ def read_mtx(source: PathOrStream, *, format: FormatLike | None = None) -> Spars
     """
     with reading(source) as stream:
         lead = header(stream)
-        found = _without_elements(lead.text)
-        if found is None:
-            found = parsed(lead, stream, _plain_file(source, stream, lead))
-    return asarray(asarray(found)[:, 0] if lead.is_vector else found, format=format)
+        matrix = _without_elements(lead.text)
+        if matrix is None:
+            matrix = parsed(lead, stream, _plain_file(source, stream, lead))
+    return asarray(asarray(matrix)[:, 0] if lead.is_vector else matrix, format=format)
 
 
 def _plain_file(source: PathOrStream, stream: IO[bytes], lead: _Header) -> str | None:
@@ -95,15 +95,15 @@ def parsed(lead: _Header, stream: IO[bytes], path: str | None = None) -> Any:
     import scipy.io
 
     try:
-        whole = _Joined(lead, stream)
-        found = scipy.io.mmread(path or whole, spmatrix=False)
+        source = _Joined(lead, stream)
+        matrix = scipy.io.mmread(path or source, spmatrix=False)
     except (ValueError, OverflowError, EOFError, OSError) as error:
         raise _unreadable(error) from None
     except MemoryError:
         raise memory.exhausted("what the header of the Matrix Market file says") from None
-    if whole.ends_within_number:
+    if source.ends_within_number:
         raise _unreadable("it ends within a number")
-    return found
+    return matrix
 
 
 @record

@@ -65,9 +65,9 @@ def save_npz(file: NpzFile, matrix: SparseTensor, compressed: bool = True) -> No
     if A.ndim == 2 and A.fill_value == 0 and not storage.format.is_dense and (nodes is None or "coords" not in nodes):
         import scipy.sparse
 
-        found = A.to_scipy_sparse()
-        if found.format in _SCIPY and found.nnz == A.nnz and _is_its_own(storage, found):
-            scipy.sparse.save_npz(file, found, compressed)
+        array = A.to_scipy_sparse()
+        if array.format in _SCIPY and array.nnz == A.nnz and _is_its_own(storage, array):
+            scipy.sparse.save_npz(file, array, compressed)
             return
     save: Any = np.savez_compressed if compressed else np.savez
     save(file, **(_own_arrays(storage) if nodes is None else nodes))
@@ -90,10 +90,10 @@ def _own_arrays(storage: Storage) -> dict[str, Any]:
     }
 
 
-def _is_its_own(storage: Storage, found: Any) -> bool:
+def _is_its_own(storage: Storage, array: Any) -> bool:
     """Return whether SciPy's array shares the values of a tensor and has the same format."""
-    shares = bool(np.shares_memory(found.data, storage.vals)) or not len(storage.vals)
-    return shares and asarray(found).layout == storage.format
+    shares = bool(np.shares_memory(array.data, storage.vals)) or not len(storage.vals)
+    return shares and asarray(array).layout == storage.format
 
 
 @ends_at_caller
@@ -173,18 +173,18 @@ def _storage(arrays: dict[str, np.ndarray[Any, Any]]) -> Storage:
     # The description of the format is data of the file, so that only names of level formats are accepted.
     about = json.loads(str(arrays["weft"]))
     levels: list[LevelFormat] = []
-    for given in about["levels"]:
-        name = given.pop("level")
+    for description in about["levels"]:
+        name = description.pop("level")
         kind = getattr(known, name, None)
         if not (isinstance(kind, type) and issubclass(kind, LevelFormat)):
             raise FileFormatError(f"the file uses a level format {name!r}, which weft does not have")
-        levels.append(kind(**given))
+        levels.append(kind(**description))
     format = Format(Remapping.parse(about["remapping"]), levels)
-    found = tuple(np.ascontiguousarray(arrays[f"level{k}_{role}"]) for k, role in format.roles)
+    index_arrays = tuple(np.ascontiguousarray(arrays[f"level{k}_{role}"]) for k, role in format.roles)
     vals = np.ascontiguousarray(arrays["values"], value_dtype(arrays["values"].dtype))
-    names = tuple(a.dtype.name for a in found)
+    names = tuple(a.dtype.name for a in index_arrays)
     fill = fill_of(vals.dtype, arrays["fill_value"][()])
     shape = as_shape(arrays["shape"].tolist())
-    storage = Storage(shape, tensor_type(vals.dtype.name, format, names, fill), found, vals)
+    storage = Storage(shape, tensor_type(vals.dtype.name, format, names, fill), index_arrays, vals)
     execution.verify(storage)
     return storage

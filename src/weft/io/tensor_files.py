@@ -40,10 +40,10 @@ def broken_files_raise(name: str) -> Iterator[None]:
 def stamp(path: str) -> tuple[int, int] | None:
     """Return what changes if a file does; None for anything else than a file."""
     try:
-        found = os.stat(path)
+        status = os.stat(path)
     except OSError:
         return None
-    return (found.st_size, found.st_mtime_ns) if os.path.isfile(path) else None
+    return (status.st_size, status.st_mtime_ns) if os.path.isfile(path) else None
 
 
 class TensorFile(ABC):
@@ -203,10 +203,10 @@ class TensorFile(ABC):
             return self._load()[key]  # type: ignore[no-any-return]
         keys += [slice(None)] * (self.ndim - len(keys))
         start, stop, keys[axis] = _range(keys[axis], self.shape[axis], axis)
-        whole = [isinstance(k, slice) and k == slice(None) for k in keys]
-        if all(whole):
+        full_slices = [isinstance(k, slice) and k == slice(None) for k in keys]
+        if all(full_slices):
             return self._part(start, stop)
-        if not (whole[axis] and all(isinstance(k, slice) for k in keys)):
+        if not (full_slices[axis] and all(isinstance(k, slice) for k in keys)):
             return self._part(start, stop)[tuple(keys)]
         # A part along the other axes is read piece by piece, so that no more than that part and a piece is in memory.
         edges = np.cumsum([0, *self.cuts(_AT_ONCE)])
@@ -278,11 +278,11 @@ class CompressedFile(TensorFile):
 class WholeFile(TensorFile):
     """A tensor in a file that is read whole, when it is opened."""
 
-    def __init__(self, path: str, read: Callable[[], SparseTensor]) -> None:
+    def __init__(self, path: str, reader: Callable[[], SparseTensor]) -> None:
         super().__init__(path)
         self.axis = None
         self._tensor: SparseTensor | None = None
-        self._whole = read
+        self._whole = reader
         found = self._load()
         self.shape, self.dtype, self.format, self.fill_value = found.shape, found.dtype, found.format, found.fill_value
         self._nnz = found.nnz

@@ -97,23 +97,23 @@ def walk(node: Node) -> Iterator[Node]:
     # A stack, since nested generators would cost a call per level for each node.
     stack: list[Any] = [node]
     while stack:
-        found = stack.pop()
-        if found is not None:
-            yield found
-            kind = type(found)
+        inner = stack.pop()
+        if inner is not None:
+            yield inner
+            kind = type(inner)
             if kind not in _LEAVES:
-                stack += _SLOTS[kind](found)[::-1]
+                stack += _SLOTS[kind](inner)[::-1]
 
 
 def statements(node: Node) -> Iterator[Node]:
     """Yield ``node`` and all statements under it, parents first, in order; expressions are not entered."""
     stack: list[Any] = [node]
     while stack:
-        found = stack.pop()
-        if found is not None:
-            yield found
-            if (inner := _INNER.get(type(found))) is not None:
-                stack += inner(found)[::-1]
+        stmt = stack.pop()
+        if stmt is not None:
+            yield stmt
+            if (inner := _INNER.get(type(stmt))) is not None:
+                stack += inner(stmt)[::-1]
 
 
 def used_names(node: Node) -> set[str]:

@@ -82,12 +82,12 @@ class _Checker:
             case ir.Var(name, ty):
                 # The innermost declaration of a name counts.
                 for scope in reversed(self.scopes):
-                    if (found := scope.get(name)) is not None:
+                    if (declared := scope.get(name)) is not None:
                         break
-                if found is None:
+                if declared is None:
                     self.say(f"{name} is used before it is declared")
-                elif found != ty:
-                    self.say(f"{name} is declared {found} and used as {ty}")
+                elif declared != ty:
+                    self.say(f"{name} is declared {declared} and used as {ty}")
             case ir.Const(value, ty):
                 self.constant(value, ty)
             case ir.Unary(op, a):
@@ -127,16 +127,16 @@ class _Checker:
     def binary(self, op: str, a: ir.Expr, b: ir.Expr) -> None:
         if op not in BINARY:
             self.say(f"there is no operator {op}")
-        left = self.expr(a)
-        if is_pointer(left):  # pointer + integer is the one operation on different types
+        ty = self.expr(a)
+        if is_pointer(ty):  # pointer + integer is the one operation on different types
             if op != "+":
                 self.say(f"{op} of the pointer {expression_text(a)}")
             return self.want_integer(b, "the offset")
-        self.want(b, "bool" if op in _LOGIC else left, f"the right side of {op}:")
-        if op in _LOGIC and left != "bool":
-            self.say(f"the left side of {op}: {expression_text(a)} is {left}, not bool")
-        if op in _INTEGER_ONLY and not (is_integer(left) or (left == "bool" and op in ("&", "|", "^"))):
-            self.say(f"{op} of {left} operands")
+        self.want(b, "bool" if op in _LOGIC else ty, f"the right side of {op}:")
+        if op in _LOGIC and ty != "bool":
+            self.say(f"the left side of {op}: {expression_text(a)} is {ty}, not bool")
+        if op in _INTEGER_ONLY and not (is_integer(ty) or (ty == "bool" and op in ("&", "|", "^"))):
+            self.say(f"{op} of {ty} operands")
         return None
 
     def access(self, array: ir.Expr, index: ir.Expr) -> str:

@@ -65,12 +65,12 @@ def lattice_drawings(kernel: Kernel | Plan) -> tuple[Drawing, ...]:
 
 def format_drawings(formats_by_name: Mapping[str, tuple[str, int]]) -> tuple[Drawing, ...]:
     """Return drawings of small tensors in formats, each format once."""
-    found = []
+    drawings = []
     for format, axes in dict.fromkeys(formats_by_name.values()):
         storage = example(format, axes)
         if storage is not None:
-            names = [name for name, own in formats_by_name.items() if own == (format, axes)]
+            names = [name for name, format_and_axes in formats_by_name.items() if format_and_axes == (format, axes)]
             small = ", in small blocks" if _examples()[f"{format}/{axes}"]["options"] else ""
             caption = f"{', '.join(names)}: {format}{small}"
-            found.append(Drawing(f"a small tensor in {format}", storage_svg(storage), caption))
-    return tuple(found)
+            drawings.append(Drawing(f"a small tensor in {format}", storage_svg(storage), caption))
+    return tuple(drawings)

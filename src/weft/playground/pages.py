@@ -26,37 +26,37 @@ def _environment() -> Environment:
     import jinja2
     from markupsafe import Markup
 
-    found = jinja2.Environment(
+    environment = jinja2.Environment(
         loader=jinja2.FileSystemLoader(Path(__file__).parent / "templates"),
         autoescape=True,
         undefined=jinja2.StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    found.filters["coloured"] = lambda text, language: Markup(highlighted(text, language))
+    environment.filters["coloured"] = lambda text, language: Markup(highlighted(text, language))
     # As images, drawings are documents of their own, in which no script runs.
-    found.filters["image"] = lambda svg: f"data:image/svg+xml;base64,{b64encode(svg.encode()).decode()}"
-    return found
+    environment.filters["image"] = lambda svg: f"data:image/svg+xml;base64,{b64encode(svg.encode()).decode()}"
+    return environment
 
 
 def page(
-    state: State, found: Answer, *, preset: Preset | None = None, example: Answer | None = None, served: bool = True
+    state: State, answer: Answer, *, preset: Preset | None = None, example: Answer | None = None, served: bool = True
 ) -> str:
     """Return the whole page."""
     return _environment().get_template("page.html").render(
-        state=state, answer=found, preset=preset, example=example, presets=PRESETS, served=served,
+        state=state, answer=answer, preset=preset, example=example, presets=PRESETS, served=served,
         expression_length=EXPRESSION_LENGTH, schedule_length=SCHEDULE_LENGTH,
         rows=max(3, 1 + -(-len(state.expression) // _LINE)) if served else -(-len(state.expression) // _LINE),
     )  # fmt: skip
 
 
-def fragments(found: Answer) -> dict[str, object]:
+def fragments(answer: Answer) -> dict[str, object]:
     """Return the parts of the page that change with the state, as HTML, and the error."""
-    environment, trouble = _environment(), found.trouble
+    environment, trouble = _environment(), answer.trouble
     return {
-        "tensors": environment.get_template("tensors.html").render(answer=found, state=State(""), served=True),
-        "parsed": bool(found.tensors),
-        "results": environment.get_template("results.html").render(answer=found, served=True),
+        "tensors": environment.get_template("tensors.html").render(answer=answer, state=State(""), served=True),
+        "parsed": bool(answer.tensors),
+        "results": environment.get_template("results.html").render(answer=answer, served=True),
         "trouble": None
         if trouble is None
         else {
@@ -71,9 +71,9 @@ def write_presets(folder: Path) -> list[Path]:
     """Write a page for each example, and the style sheet, into a folder; they need no server."""
     folder.mkdir(parents=True, exist_ok=True)
     copyfile(STATIC / "playground.css", folder / "playground.css")
-    written = []
+    paths = []
     for preset in PRESETS:
         path = folder / f"{preset.key}.html"
         path.write_text(page(preset.state, answer(preset.state), preset=preset, served=False), encoding="utf-8")
-        written.append(path)
-    return written
+        paths.append(path)
+    return paths

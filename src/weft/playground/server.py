@@ -69,15 +69,15 @@ def application(worker: Worker) -> Flask:
         request = flask.request
         if not request.args:
             return page(PRESETS[0].state, worker.answer(PRESETS[0].state), preset=PRESETS[0])
-        state, found = _answered(request.args.items(multi=True), worker)
+        state, answer = _answered(request.args.items(multi=True), worker)
         preset = next((each for each in PRESETS if each.state == state), None)
-        example = None if found.sections else worker.answer(PRESETS[0].state)
-        return page(state, found, preset=preset, example=example)
+        example = None if answer.sections else worker.answer(PRESETS[0].state)
+        return page(state, answer, preset=preset, example=example)
 
     @app.get("/generate")
     def generate() -> Response:
-        _, found = _answered(flask.request.args.items(multi=True), worker)
-        return flask.jsonify(fragments(found))
+        _, answer = _answered(flask.request.args.items(multi=True), worker)
+        return flask.jsonify(fragments(answer))
 
     return app
 

@@ -135,10 +135,10 @@ def _parsed(text: str) -> Assignment:
     if not text:
         raise RefusedError("expression", "type an expression, such as y(i) = A(i,j)*x(j)")
     assignment = parse(text)
-    found = orders(assignment)
-    if len(found) > MOST_TENSORS:
-        raise RefusedError("expression", f"{len(found)} tensors; the playground takes at most {MOST_TENSORS}")
-    for name, axes in found.items():
+    axes_of = orders(assignment)
+    if len(axes_of) > MOST_TENSORS:
+        raise RefusedError("expression", f"{len(axes_of)} tensors; the playground takes at most {MOST_TENSORS}")
+    for name, axes in axes_of.items():
         if axes > MOST_AXES:
             raise RefusedError("expression", f"{name} has {axes} axes; the playground takes at most {MOST_AXES}")
     uses = (assignment.target, *accesses(assignment.value))
@@ -151,13 +151,13 @@ def _parsed(text: str) -> Assignment:
 def _tensors(assignment: Assignment, chosen: Mapping[str, str]) -> tuple[Tensor, ...]:
     result = assignment.target.tensor
     axes = orders(assignment)
-    found = []
+    tensors = []
     for name in dict.fromkeys((*operand_names(assignment), result)):
         offered = choices(axes[name])
         usual = "" if name == result else "dense"
         format = chosen.get(name) or usual
-        found.append(Tensor(name, axes[name], format, name == result, offered.named, offered.lettered))
-    return tuple(found)
+        tensors.append(Tensor(name, axes[name], format, name == result, offered.named, offered.lettered))
+    return tuple(tensors)
 
 
 def _require_offered(tensors: tuple[Tensor, ...]) -> None:
@@ -171,16 +171,16 @@ def _require_offered(tensors: tuple[Tensor, ...]) -> None:
 
 def _types(assignment: Assignment, tensors: tuple[Tensor, ...]) -> dict[str, TensorType]:
     """Return the types of the tensors whose formats are chosen, as ``weft.compile`` does."""
-    found: dict[str, TensorType] = {}
+    types: dict[str, TensorType] = {}
     for tensor in tensors:  # the operands come first
         if tensor.format:
             format = parse_format(tensor.format, tensor.axes)
-            found[tensor.name] = (
-                execution.target_type(assignment, found, format, None)
+            types[tensor.name] = (
+                execution.target_type(assignment, types, format, None)
                 if tensor.is_result
                 else TensorType.of("float64", format)
             )
-    return found
+    return types
 
 
 def _outside(
@@ -225,17 +225,17 @@ def _grouped(stages: Mapping[str, str]) -> dict[str, str]:
     """Return the text of each stage, and of the support functions of C; in several steps, those of all kernels."""
     lines = (line.partition(": ") for line in stages.get("steps", "").splitlines())
     titles = {name: f"{name}, {title}" for name, colon, title in lines if colon and name.startswith("kernel ")}
-    found: dict[str, list[str]] = {}
+    texts_of: dict[str, list[str]] = {}
     for full, text in stages.items():
         name, _, kernel = full.partition(", ")
         if name == "c":
             support, text = _split_c(text)
-            found.setdefault("support", []).append(support)
+            texts_of.setdefault("support", []).append(support)
         if kernel and text:
             title = titles.get(kernel, kernel)
             text = f"/* {title} */\n{text}" if name == "c" else f"{title}:\n{text}"
-        found.setdefault(name, []).append(text.rstrip())
-    return {name: "\n\n".join(filter(None, dict.fromkeys(texts))) for name, texts in found.items()}
+        texts_of.setdefault(name, []).append(text.rstrip())
+    return {name: "\n\n".join(filter(None, dict.fromkeys(texts))) for name, texts in texts_of.items()}
 
 
 # The comments by which the C printer begins the functions of a kernel.

@@ -97,11 +97,11 @@ def state_of(pairs: Iterable[tuple[str, str]]) -> State:
     >>> state.query
     'expression=y%28i%29+%3D+A%28i%2Cj%29%2Ax%28j%29&format.A=csr'
     """
-    found = dict(pairs)
-    expression = " ".join(found.get("expression", "").splitlines())  # a long one may be typed in several lines
+    fields = dict(pairs)
+    expression = " ".join(fields.get("expression", "").splitlines())  # a long one may be typed in several lines
     expression = _checked("expression", expression, EXPRESSION_LENGTH)
-    schedule = _checked("schedule", found.get("schedule", "").replace("\r\n", "\n"), SCHEDULE_LENGTH, "\n")
-    chosen = {key.removeprefix(_PREFIX): value for key, value in found.items() if key.startswith(_PREFIX)}
+    schedule = _checked("schedule", fields.get("schedule", "").replace("\r\n", "\n"), SCHEDULE_LENGTH, "\n")
+    chosen = {key.removeprefix(_PREFIX): value for key, value in fields.items() if key.startswith(_PREFIX)}
     if len(chosen) > 2 * MOST_TENSORS:
         raise RefusedError("formats", f"the playground takes at most {MOST_TENSORS} tensors")
     for name, format in chosen.items():

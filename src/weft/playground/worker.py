@@ -51,11 +51,11 @@ class Worker:
                     f"the compiler was stopped after {self.seconds:g} seconds; fewer operands, or other formats, "
                     "have fewer cases"
                 )
-            found: Answer = connection.recv()
+            reply: Answer = connection.recv()
         except (EOFError, OSError):  # the process ended, as the system ends those that use too much memory
             self._stop()
             return _trouble("the compiler's process ended; a smaller expression may pass")
-        return found
+        return reply
 
     def _connection(self) -> Connection:
         if self._running is None or not self._running[0].is_alive():
@@ -101,11 +101,11 @@ def _work(connection: Connection) -> None:
         except (EOFError, OSError):
             return
         try:
-            found = answer(state)
+            reply = answer(state)
         except Exception as error:
             # A bug of weft, which must not end the page.
-            found = _trouble(f"this is a bug of weft: {type(error).__name__}: {error}")
-        connection.send(found)
+            reply = _trouble(f"this is a bug of weft: {type(error).__name__}: {error}")
+        connection.send(reply)
 
 
 def _limit_memory() -> None:

@@ -20,13 +20,13 @@ EntryPoints = tuple[Functions, tuple[str, ...]]
 """Functions of a kernel, and the names of those that a run calls."""
 
 
-def ready(wanted: EntryPoints, usual: EntryPoints, *, wait: bool = False) -> bool:
-    """Return whether to call ``wanted`` now: it is there, or ``usual``, which computes the same, is not there either.
+def ready(special: EntryPoints, usual: EntryPoints, *, wait: bool = False) -> bool:
+    """Return whether to call ``special`` now: it is there, or ``usual``, which computes the same, is not there either.
 
-    Otherwise ``wanted`` is compiled in a thread of its own, for later calls, or waited for if ``wait`` is true; where
+    Otherwise ``special`` is compiled in a thread of its own, for later calls, or waited for if ``wait`` is true; where
     nothing can be compiled, ``usual`` stays.
     """
-    functions, names = wanted
+    functions, names = special
     if config.compile == "wait" or functions.at_hand(*names) or not usual[0].at_hand(*usual[1]):
         return True
     if not _can_compile():

@@ -34,13 +34,13 @@ def build_stamp() -> str:
     known = None if directory is None else directory.read_checked(name)
     if known is not None:
         return known
-    found = hashlib.sha256(numpy.encode())
+    digest = hashlib.sha256(numpy.encode())
     for path, _ in files:
         with open(path, "rb") as file:
             text = file.read()
-        found.update(f"{os.path.relpath(path, _ROOT)}:{len(text)}:".encode())
-        found.update(text)
-    stamp = found.hexdigest()
+        digest.update(f"{os.path.relpath(path, _ROOT)}:{len(text)}:".encode())
+        digest.update(text)
+    stamp = digest.hexdigest()
     if directory is not None:
         directory.write_checked(name, stamp)
     return stamp

@@ -128,10 +128,10 @@ class Directory:
         """Return the JSON object of a small file; empty if there is no file, or no object in it."""
         try:
             with self._held() as here:
-                found = json.loads(_read(name, RECORD, here) or b"{}")
+                value = json.loads(_read(name, RECORD, here) or b"{}")
         except (OSError, ValueError, RecursionError):
             return {}
-        return found if isinstance(found, dict) else {}
+        return value if isinstance(value, dict) else {}
 
     def write_record(self, name: str, record: dict[str, Any]) -> None:
         """Write a small JSON object to a file; without the file, its facts are found out again next time."""
@@ -189,13 +189,13 @@ class Directory:
         files = (file for file in self._files() if os.path.basename(file[0]).startswith(PLAN))
         entries = sorted((*self.entries(), *files), key=lambda entry: entry[1].st_mtime, reverse=True)
         total = 0
-        for path, found in entries:
-            total += found.st_size
+        for path, status in entries:
+            total += status.st_size
             if total > limit:
                 _unlink(path)
         # A file that has been partial for a day belongs to a process that has crashed.
-        for path, found in list(self._files()):
-            if os.path.basename(path).startswith(PARTIAL) and time.time() - found.st_mtime > DAY:
+        for path, status in list(self._files()):
+            if os.path.basename(path).startswith(PARTIAL) and time.time() - status.st_mtime > DAY:
                 _unlink(path)
 
     def _files(self) -> Iterator[tuple[str, os.stat_result]]:
@@ -249,12 +249,12 @@ _directories: dict[str, Directory] = {}
 
 def digest(*parts: str) -> str:
     """Return the key of an entry: the SHA-256 of the parts, each of them with its length."""
-    found = hashlib.sha256()
+    sha = hashlib.sha256()
     for part in parts:
         data = part.encode()
-        found.update(b"%d:" % len(data))
-        found.update(data)
-    return found.hexdigest()
+        sha.update(b"%d:" % len(data))
+        sha.update(data)
+    return sha.hexdigest()
 
 
 def directory() -> Directory:
@@ -262,26 +262,26 @@ def directory() -> Directory:
 
     The directory is made if it does not exist. The checks are made once for each name in a process.
     """
-    wanted = config.cache_dir
-    found = _directories.get(wanted)
-    if found is None:
+    configured = config.cache_dir
+    directory = _directories.get(configured)
+    if directory is None:
         # Links are followed once, so that nobody can lead them elsewhere after the check.
-        path = os.path.realpath(wanted)
-        reason = _unfit(wanted, path)
-        found = Directory(path) if reason is None else fall_back(reason)
-        _directories[wanted] = found
-    return found
+        path = os.path.realpath(configured)
+        reason = _unfit(configured, path)
+        directory = Directory(path) if reason is None else fall_back(reason)
+        _directories[configured] = directory
+    return directory
 
 
 def quiet(*, make: bool = False) -> Directory | None:
     """Return the directory that ``config.cache_dir`` names, without a warning; None if it cannot be used."""
-    wanted = config.cache_dir
-    found = _directories.get(wanted)
-    if found is None and (make or os.path.isdir(wanted)):
-        path = os.path.realpath(wanted)
-        if _unfit(wanted, path) is None:
-            found = _directories[wanted] = Directory(path)
-    return found
+    configured = config.cache_dir
+    directory = _directories.get(configured)
+    if directory is None and (make or os.path.isdir(configured)):
+        path = os.path.realpath(configured)
+        if _unfit(configured, path) is None:
+            directory = _directories[configured] = Directory(path)
+    return directory
 
 
 def checksum(text: str) -> str:
@@ -297,22 +297,22 @@ def key_of(path: str) -> str:
 
 def fall_back(reason: object) -> Directory:
     """Replace the configured directory by a private temporary one, with a warning the first time."""
-    wanted = config.cache_dir
-    current = _directories.get(wanted)
+    configured = config.cache_dir
+    current = _directories.get(configured)
     if current is not None and current.temporary:
         return current
-    made = next((found for found in _directories.values() if found.temporary), None)
-    if made is None:
+    temporary = next((each for each in _directories.values() if each.temporary), None)
+    if temporary is None:
         import tempfile
 
-        made = Directory(tempfile.mkdtemp(prefix="weft-"), temporary=True)
-        atexit.register(_remove_temporary, made.path, os.getpid())
+        temporary = Directory(tempfile.mkdtemp(prefix="weft-"), temporary=True)
+        atexit.register(_remove_temporary, temporary.path, os.getpid())
     warnings.warn(
-        f"weft cannot keep kernels in {wanted}: {reason}; a temporary directory serves for this process "
+        f"weft cannot keep kernels in {configured}: {reason}; a temporary directory serves for this process "
         "(set WEFT_CACHE_DIR to a directory of your own)", RuntimeWarning, stacklevel=3,
     )  # fmt: skip
-    _directories[wanted] = made
-    return made
+    _directories[configured] = temporary
+    return temporary
 
 
 def info() -> CacheInfo:
@@ -325,10 +325,10 @@ def clear() -> CacheInfo:
     return directory().clear()
 
 
-def _unfit(wanted: str, path: str) -> str | None:
-    """Return the reason why the directory ``wanted``, at the real ``path``, cannot be the cache; None if it can be."""
-    if wanted.startswith("~"):
-        return f"no home directory is known for {wanted.split('/')[0]}"
+def _unfit(configured: str, path: str) -> str | None:
+    """Return why the ``configured`` directory, at the real ``path``, cannot be the cache; None if it can be."""
+    if configured.startswith("~"):
+        return f"no home directory is known for {configured.split('/')[0]}"
     try:
         _make(path)
         found = os.stat(path)
@@ -351,14 +351,14 @@ def _make(path: str) -> None:
             os.mkdir(path, 0o700)
 
 
-def _not_private(found: os.stat_result) -> str | None:
+def _not_private(status: os.stat_result) -> str | None:
     """Return the reason why others could write into the directory of a status; None if they could not."""
-    if not stat.S_ISDIR(found.st_mode):
+    if not stat.S_ISDIR(status.st_mode):
         return os.strerror(errno.ENOTDIR)
-    if found.st_uid != os.geteuid():
-        return f"it belongs to user {found.st_uid}"
-    if found.st_mode & 0o022:
-        return f"others may write to it (mode {stat.S_IMODE(found.st_mode):o})"
+    if status.st_uid != os.geteuid():
+        return f"it belongs to user {status.st_uid}"
+    if status.st_mode & 0o022:
+        return f"others may write to it (mode {stat.S_IMODE(status.st_mode):o})"
     return None
 
 
@@ -366,13 +366,15 @@ def _exchangeable(path: str) -> str | None:
     """Return the reason why another user could put another directory in the place of ``path``; None if none could."""
     above = os.path.dirname(path)
     while True:
-        found = os.stat(above)
-        if found.st_uid not in (0, os.geteuid()):
-            return f"{above} above it belongs to user {found.st_uid}, who could exchange it"
+        status = os.stat(above)
+        if status.st_uid not in (0, os.geteuid()):
+            return f"{above} above it belongs to user {status.st_uid}, who could exchange it"
         # Only its owner, and that of the directory around it, can rename an entry of a sticky directory.
-        shared = found.st_mode & 0o022 and not found.st_mode & stat.S_ISVTX
-        if shared and (found.st_mode & 0o002 or not _is_own_group(found.st_gid)):
-            return f"others may write to {above} above it (mode {stat.S_IMODE(found.st_mode):o}), and could exchange it"
+        shared = status.st_mode & 0o022 and not status.st_mode & stat.S_ISVTX
+        if shared and (status.st_mode & 0o002 or not _is_own_group(status.st_gid)):
+            return (
+                f"others may write to {above} above it (mode {stat.S_IMODE(status.st_mode):o}), and could exchange it"
+            )
         if above == os.path.dirname(above):
             return None
         above = os.path.dirname(above)
@@ -436,13 +438,13 @@ def _read(name: str, most: int, directory: int) -> bytes | None:
     except OSError:
         return None
     try:
-        found = os.fstat(descriptor)
-        if not stat.S_ISREG(found.st_mode) or found.st_uid != os.geteuid() or found.st_mode & 0o022:
+        status = os.fstat(descriptor)
+        if not stat.S_ISREG(status.st_mode) or status.st_uid != os.geteuid() or status.st_mode & 0o022:
             return None
-        if found.st_size > most:
+        if status.st_size > most:
             return None
         with open(descriptor, "rb", buffering=0, closefd=False) as file:
-            return file.read(found.st_size)
+            return file.read(status.st_size)
     except OSError:
         return None
     finally:

@@ -50,11 +50,11 @@ class Functions:
         text_of: Callable[[str], str],
         arity: int,
         what: str,
-        known: Mapping[str, TextFacts] | None = None,
+        facts: Mapping[str, TextFacts] | None = None,
         learn: Callable[[str, TextFacts], None] | None = None,
     ):
         self._text_of, self._arity, self._what = text_of, arity, what
-        self._known, self._learn = known or {}, learn
+        self._known, self._learn = facts or {}, learn
         self.tried = False  # whether they were compiled beside a call that did not wait
         self._found: dict[str, Callable[..., int]] = {}
 
@@ -120,10 +120,10 @@ def _libraries_of(texts: Sequence[Wanted]) -> list[Library]:
                 note(text)
             for text, library in zip(lacking, open_all(lacking) if lacking else (), strict=True):
                 _libraries[key_of(text)], _shared[text.facts.digest] = library, text.facts.shared
-    found = [_libraries[key_of(text)] for text in texts]
-    for text, library in zip(texts, found, strict=True):
+    libraries = [_libraries[key_of(text)] for text in texts]
+    for text, library in zip(texts, libraries, strict=True):
         _tell(text, library)
-    return found
+    return libraries
 
 
 def _tell(text: Wanted, library: Library | None) -> None:
@@ -134,11 +134,11 @@ def _tell(text: Wanted, library: Library | None) -> None:
 
 def _not_open(texts: Sequence[Wanted]) -> list[Wanted]:
     """Return the texts whose libraries are not in memory, each once with the names that are wanted of it."""
-    found: dict[_Key, Wanted] = {}
+    lacking: dict[_Key, Wanted] = {}
     for text in texts:
         if (key := key_of(text)) not in _libraries:
-            found[key] = found[key].and_names(text.names) if key in found else text
-    return [*found.values()]
+            lacking[key] = lacking[key].and_names(text.names) if key in lacking else text
+    return [*lacking.values()]
 
 
 def _known(text: Wanted) -> Library | None:
@@ -175,19 +175,19 @@ def machine() -> str:
 
 def opened_objects() -> dict[str, Compiled]:
     """Return the shared objects of all kernels in memory that are not shipped, by the digests of their texts."""
-    found: dict[str, Compiled] = {}
+    objects: dict[str, Compiled] = {}
     for key, library in list(_libraries.items()):
         if not library.suffix:
             folder, name = os.path.split(library.path)
             contents = cache.Directory(folder).contents(name.removesuffix(".so"))
             if contents is not None:
-                found[key[0]] = _shared.get(key[0], ()), contents
-    return found
+                objects[key[0]] = _shared.get(key[0], ()), contents
+    return objects
 
 
 def adopt(objects: Mapping[str, Compiled]) -> int:
     """Take shared objects that another machine has compiled; those that this one has compiled itself are left out."""
-    where, taken = cache.directory(), 0
+    where, count = cache.directory(), 0
     for digest, (shared, contents) in objects.items():
         if _key(digest) in _libraries:
             continue
@@ -204,13 +204,13 @@ def adopt(objects: Mapping[str, Compiled]) -> int:
             log.info("a kernel from another machine does not load: %s", reason)
             continue
         _libraries[_key(digest)], _shared[digest] = library, shared
-        taken += 1
+        count += 1
     for digest, (shared, _) in objects.items():
         for support in map(support_function, shared):
             here = _libraries.get(key_of(support)), _libraries.get(_key(digest))
             if here[0] is not None and here[1] is not None:
                 _connect(here[1], support, here[0])
-    return taken
+    return count
 
 
 def _connect(library: Library, support: Wanted, of: Library) -> None:
@@ -224,31 +224,31 @@ def open_all(texts: Sequence[Wanted]) -> list[Library]:
 
     All texts that must be compiled are compiled at the same time, with the support functions that they share.
     """
-    found = {text: _found(text) for text in texts}
+    libraries = {text: _found(text) for text in texts}
     # Support functions are libraries of their own, so that each is compiled once for all kernels.
     shared = {
         text: [support_function(name) for name in text.facts.shared]
-        for text, library in found.items()
+        for text, library in libraries.items()
         if library is None or not library.suffix  # shipped kernels contain theirs
     }
     for support in {support for needed in shared.values() for support in needed}:
-        found[support] = _libraries.get(key_of(support)) or _found(support)
+        libraries[support] = _libraries.get(key_of(support)) or _found(support)
     threads = pool_of_threads()
     if not thread_pool.is_settled() and any(text.facts.parallel for text in texts):
-        found |= _with_threads(threads)
-    missing = [text for text, library in found.items() if library is None]
+        libraries |= _with_threads(threads)
+    missing = [text for text, library in libraries.items() if library is None]
     if missing:
         _may_compile(missing[0])
         compiled = [partial(_pool if text is threads else _compiled, text) for text in missing]
-        found |= zip(missing, at_once(compiled), strict=True)
-    _serve(found.get(threads))
+        libraries |= zip(missing, at_once(compiled), strict=True)
+    _serve(libraries.get(threads))
     for text, needed in shared.items():
         for support in needed:
-            library = _libraries[key_of(support)] = _there(found[support])
-            _connect(_there(found[text]), support, library)
-    for text, opened in found.items():
+            library = _libraries[key_of(support)] = _there(libraries[support])
+            _connect(_there(libraries[text]), support, library)
+    for text, opened in libraries.items():
         _tell(text, opened)
-    return [_there(found[text]) for text in texts]
+    return [_there(libraries[text]) for text in texts]
 
 
 def _entry(library: Library | None) -> tuple[str, str]:
@@ -350,15 +350,15 @@ def _pool(text: Wanted) -> Library | None:
 
 def _found(text: Wanted) -> Library | None:
     """Return the library of a text that is shipped or on disk; None if there is no such library."""
-    found = shipped.find(text.facts.digest, text.names)
-    if found is None:
+    library = shipped.find(text.facts.digest, text.names)
+    if library is None:
         try:
-            found = _opened(cache.directory(), _digest(text))[0]
+            library = _opened(cache.directory(), _digest(text))[0]
         except CompilerError as error:
             raise NotCompiledError(f"{text.what} is not compiled yet, and {error}") from None
-    if found is not None:
-        log.debug("found %s%s in %s", text.what, _of(text.names), found.path)
-    return found
+    if library is not None:
+        log.debug("found %s%s in %s", text.what, _of(text.names), library.path)
+    return library
 
 
 def _opened(where: cache.Directory, key: str) -> tuple[Library | None, str]:
@@ -448,8 +448,8 @@ def _key(digest: str) -> _Key:
 
 
 def _signature(arity: int) -> Any:
-    found = _signatures.get(arity)
-    if found is None:
-        found = ffi.typeof(abi.signature(arity))
-        _signatures[arity] = found
-    return found
+    signature = _signatures.get(arity)
+    if signature is None:
+        signature = ffi.typeof(abi.signature(arity))
+        _signatures[arity] = signature
+    return signature

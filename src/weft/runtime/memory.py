@@ -157,13 +157,13 @@ def zeros(shape: int | Sequence[int], dtype: DTypeLike) -> np.ndarray:
     cache then, and each thread zeroes its own pages. Zeroing a buffer of the pool beforehand was never measured to be
     faster.
     """
-    whole, size = _extent(shape, np.dtype(dtype))
+    extent, size = _extent(shape, np.dtype(dtype))
     if size >= CHECKED:
-        require(size, _array(whole, np.dtype(dtype)))
+        require(size, _array(extent, np.dtype(dtype)))
     try:
-        return np.zeros(whole, dtype)
+        return np.zeros(extent, dtype)
     except (MemoryError, ValueError):
-        raise exhausted(_array(whole, np.dtype(dtype))) from None
+        raise exhausted(_array(extent, np.dtype(dtype))) from None
 
 
 def shrink(array: np.ndarray, n: int) -> np.ndarray:
@@ -200,15 +200,15 @@ def _extent(shape: int | Sequence[int], dtype: np.dtype[Any]) -> tuple[tuple[int
 
 
 def _allocate(shape: int | Sequence[int], dtype: np.dtype[Any]) -> np.ndarray:
-    whole, size = _extent(shape, dtype)
+    extent, size = _extent(shape, dtype)
     if size < POOLED or not _PRIVATE:
-        return np.empty(whole, dtype)
+        return np.empty(extent, dtype)
     block = _pool.take(size)
     if block is None:
         if size >= CHECKED:
-            require(size, _array(whole, dtype))
-        block = _map(size, whole, dtype)
-    return np.asarray(_Owner(block, whole, dtype))
+            require(size, _array(extent, dtype))
+        block = _map(size, extent, dtype)
+    return np.asarray(_Owner(block, extent, dtype))
 
 
 def _map(size: int, shape: tuple[int, ...], dtype: np.dtype[Any]) -> Block:

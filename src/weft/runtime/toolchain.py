@@ -243,11 +243,11 @@ def _communicate(process: Popen[bytes], text: bytes | None, limit: float) -> tup
         return process.communicate(text, timeout=limit)
     end = time.monotonic() + limit
     while True:
-        left = end - time.monotonic()
+        seconds = end - time.monotonic()
         try:
-            return process.communicate(text, timeout=max(0.0, min(left, _PATIENCE)))
+            return process.communicate(text, timeout=max(0.0, min(seconds, _PATIENCE)))
         except subprocess.TimeoutExpired:
-            if left <= 0:
+            if seconds <= 0:
                 raise
             if stop.is_set():
                 raise CompilerError("the C compiler was ended, as another failed or was interrupted") from None
@@ -272,10 +272,10 @@ def _end(process: Popen[bytes]) -> None:
 
 def _file_stamp(path: str) -> str:
     try:
-        found = os.stat(path)
+        status = os.stat(path)
     except OSError:
         return ""
-    return f"{found.st_size}:{found.st_mtime_ns}"
+    return f"{status.st_size}:{status.st_mtime_ns}"
 
 
 _toolchains: dict[tuple[str | None, str, int, bool, str], Toolchain] = {}
@@ -285,8 +285,8 @@ def current(optimization: int | None = None) -> Toolchain:
     """Return the toolchain of the settings."""
     level = config.optimization if optimization is None else optimization
     key = (config.cc, config.cflags, level, config.sanitize, config.cache_dir)
-    found = _toolchains.get(key)
-    if found is None:
-        found = Toolchain(find_compiler(), level, config.sanitize, tuple(shlex.split(config.cflags)))
-        _toolchains[key] = found
-    return found
+    toolchain = _toolchains.get(key)
+    if toolchain is None:
+        toolchain = Toolchain(find_compiler(), level, config.sanitize, tuple(shlex.split(config.cflags)))
+        _toolchains[key] = toolchain
+    return toolchain

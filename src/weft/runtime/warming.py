@@ -23,15 +23,15 @@ def read(path: str) -> Iterator[Wanted]:
     with open(path, encoding="utf-8") as file:
         for number, line in enumerate(file, 1):
             try:
-                found = json.loads(line)
-                version, source, names = found["abi"], found["source"], tuple(map(str, found["names"]))
+                record = json.loads(line)
+                version, source, names = record["abi"], record["source"], tuple(map(str, record["names"]))
             except (ValueError, TypeError, KeyError):
                 raise FileFormatError(f"{path}, line {number}: this is no line that WEFT_RECORD wrote") from None
             if version != abi.VERSION:
                 raise FileFormatError(f"{path} was written by another version of weft; record it again")
             if source not in seen:
                 seen.add(source)
-                yield Wanted(str(source), names, str(found.get("what")))
+                yield Wanted(str(source), names, str(record.get("what")))
 
 
 def compile_all(kernels: Iterable[Wanted]) -> int:

@@ -123,12 +123,12 @@ def build(
     optimization: int = 3,
 ) -> Build:
     """Build the libraries of shipped kernels."""
-    own = machine_level()
-    if own is None:
+    level_here = machine_level()
+    if level_here is None:
         raise CompilerError(
             "weft has no level of instructions for this kind of processor, so that no kernels are built for it"
         )
-    levels = [own, *(level for level in family() if every_level and level != own)]
+    levels = [level_here, *(level for level in family() if every_level and level != level_here)]
     end = None if seconds is None else time.monotonic() + seconds
     os.makedirs(directory, exist_ok=True)
     with tempfile.TemporaryDirectory() as scratch:

@@ -34,15 +34,15 @@ class Recorder:
 
     def open_all(self, texts: Sequence[Wanted]) -> list[Library]:
         """Return the libraries of texts, and record the texts."""
-        found = []
+        libraries = []
         for text in texts:
             assert isinstance(text.source, CText)
             self.texts.setdefault(text.source, text.what)
             if text.source in self.libraries:
-                found.append(self.libraries[text.source])
-        if len(found) < len(texts):
+                libraries.append(self.libraries[text.source])
+        if len(libraries) < len(texts):
             raise Missing(", ".join(text.what for text in texts))
-        return found
+        return libraries
 
     @property
     def compiled(self) -> dict[CText, str]:
@@ -57,14 +57,14 @@ class Recorder:
     @contextmanager
     def installed(self) -> Iterator[None]:
         """Replace the loader's function for opening libraries by this recorder's inside a ``with`` block."""
-        own, loader.open_all = loader.open_all, self.open_all
+        usual, loader.open_all = loader.open_all, self.open_all
         loader.forget()
         plan_index.recorded.append(self.answers)
         try:
             yield
         finally:
             plan_index.recorded.pop()
-            loader.open_all = own
+            loader.open_all = usual
             loader.forget()
 
 

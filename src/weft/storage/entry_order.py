@@ -50,22 +50,24 @@ def chain_order(crds: Sequence[Array], segments: Array | None = None) -> tuple[t
         return ((True, True),) * len(crds)
     if len(crds) == 1 and segments is not None:
         return (segment_order(segments, crds[0]),)
-    apart: Array = np.zeros(n - 1, dtype=bool)  # the tuples so far are larger than those before, or in other segments
+    separate: Array = np.zeros(
+        n - 1, dtype=bool
+    )  # the tuples so far are larger than those before, or in other segments
     if segments is not None and len(segments) > 2:
-        apart[segments[(segments > 0) & (segments < n)] - 1] = True
-    found: list[tuple[bool, bool]] = []
+        separate[segments[(segments > 0) & (segments < n)] - 1] = True
+    promises: list[tuple[bool, bool]] = []
     for crd in crds:
         # If a prefix is out of order, so is every longer prefix; if it is unique, so is every longer one.
-        if found and (found[-1][1] or not found[-1][0]):
-            found.append(found[-1])
+        if promises and (promises[-1][1] or not promises[-1][0]):
+            promises.append(promises[-1])
             continue
         larger = np.greater(crd[1:], crd[:-1])
-        larger |= apart
+        larger |= separate
         if larger.all():
-            found.append((True, True))
+            promises.append((True, True))
             continue
         # Tuples are out of order if the coordinates before are equal and the next coordinate decreases.
         smaller = np.less(crd[1:], crd[:-1])
-        found.append((not np.greater(smaller, apart, out=smaller).any(), False))
-        apart = larger
-    return tuple(found)
+        promises.append((not np.greater(smaller, separate, out=smaller).any(), False))
+        separate = larger
+    return tuple(promises)

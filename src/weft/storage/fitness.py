@@ -56,10 +56,10 @@ def _missing(format: Format, shape: tuple[int, ...], stored: Coords) -> str | No
     # A level with all coordinates multiplies its parents. Any other level has one position for each tuple.
     for k in range(level):
         parents = parents * dimensions[k] if format.levels[k].has_every else _distinct(stored[: k + 1])
-    wanted, there = parents * dimensions[level], _distinct(stored)
-    if there == wanted:
+    required, stored_here = parents * dimensions[level], _distinct(stored)
+    if stored_here == required:
         return None
-    return f"is full, and of the {wanted} coordinates under its {parents} parents {there} are there"
+    return f"is full, and of the {required} coordinates under its {parents} parents {stored_here} are there"
 
 
 def _distinct(columns: Coords) -> int:

@@ -55,11 +55,11 @@ def _reason(tensor: TensorArrays) -> str | None:
         dimension = level_shape[k]
         # Signed coordinates, such as the offsets of diagonals, are checked as if they counted from 0.
         low = lowest[k] if level.signed else 0
-        own = (
+        level_arrays = (
             {**arrays[k], "crd": arrays[k]["crd"].astype(np.int64) - low} if low and "crd" in level.roles else arrays[k]
         )
         try:
-            reason = level.check(size, dimension, own)
+            reason = level.check(size, dimension, level_arrays)
         except (IndexError, ValueError) as error:  # an array that is too short to be read
             reason = str(error)
         if reason is not None:
@@ -79,10 +79,10 @@ def _lookup_reason(tensor: TensorArrays) -> str | None:
 
     The result is None, too, if the format has no such lookup.
     """
-    asked = tensor.type.format.looked_up
-    if asked is None:
+    lookup = tensor.type.format.looked_up
+    if lookup is None:
         return None
-    level = asked.levels[-1]
+    level = lookup.levels[-1]
     reason = level.check(1, tensor.shape[-1], dict(zip(level.roles, tensor.arrays, strict=True)))
     return None if reason is None else f"the table of whole coordinates: {reason}"
 
@@ -114,8 +114,8 @@ def _chains_reason(tensor: TensorArrays, arrays: list[dict[str, np.ndarray[Any, 
         begin = chain.start
         if "pos" not in arrays[begin]:
             continue  # other levels check their own coordinates
-        found = [_coordinates(levels[k], arrays[k]) for k in chain]
-        crds = tuple(crd for crd in takewhile(lambda crd: crd is not None, found) if crd is not None)
+        coordinates = [_coordinates(levels[k], arrays[k]) for k in chain]
+        crds = tuple(crd for crd in takewhile(lambda crd: crd is not None, coordinates) if crd is not None)
         # Tuples are compared within a segment only, since each segment has its own parent.
         segments, end = arrays[begin]["pos"], begin + len(crds)
         where = f"levels {begin + 1} to {end}" if end > begin + 1 else f"level {end} ({levels[begin]})"
@@ -130,7 +130,7 @@ def _chains_reason(tensor: TensorArrays, arrays: list[dict[str, np.ndarray[Any, 
                 return f"{where}: {twice}"
         # Along a space-filling curve, such as Morton order, the codes of the tuples are ordered and not the tuples.
         curve = levels[begin].capability(CurveOrder)
-        if curve is not None and len(crds) == len(found):
+        if curve is not None and len(crds) == len(coordinates):
             extents = tensor.type.format.remapping.extents(tensor.shape)
             codes = curve.codes([Axis(k) for k in range(len(crds))], [extents[k] or (0, 1) for k in chain])
             wide = [crd.astype(np.int64) for crd in crds]

@@ -19,18 +19,18 @@ def cut(storage: Storage, first: int, count: int) -> Storage | None:
     format = storage.format
     if format.is_structured or not format.levels:
         return None
-    given, arrays = iter(storage.arrays), []
+    remaining, arrays = iter(storage.arrays), []
     begin, end = 0, 1
     span: tuple[int, int] | None = (first, count)
     for level, axis in zip(format.levels, format.mode_order, strict=True):
-        own: dict[str, np.ndarray[Any, Any]] = {role: next(given) for role in level.roles}
+        level_arrays: dict[str, np.ndarray[Any, Any]] = {role: next(remaining) for role in level.roles}
         # Each level keeps the children of one range of parents, which is the range that the level above has kept.
         edited = level.capability(ArrayEditing)
-        found = None if edited is None else edited.cut(own, storage.shape[axis], begin, end, span)
-        if found is None:
+        part = None if edited is None else edited.cut(level_arrays, storage.shape[axis], begin, end, span)
+        if part is None:
             return None
-        made, begin, end = found
-        arrays += [made[role] for role in level.roles]
+        cut_arrays, begin, end = part
+        arrays += [cut_arrays[role] for role in level.roles]
         span = None  # levels below the root keep all coordinates
     root = format.mode_order[0]
     shape = (*storage.shape[:root], count, *storage.shape[root + 1 :])

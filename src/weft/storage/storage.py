@@ -155,11 +155,11 @@ class Storage:
     def level_arrays(self, level: int) -> dict[str, np.ndarray[Any, Any]]:
         """Return the arrays of one level by role, with those that the level borrows from levels above."""
         borrowed = self.format.levels[level].borrows
-        found = {}
+        arrays = {}
         for (k, role), array in zip(self.format.roles, self.arrays, strict=True):
             if k == level or (k < level and role in borrowed):
-                found[role] = array
-        return found
+                arrays[role] = array
+        return arrays
 
     def permuted(self, axes: tuple[int, ...]) -> Storage:
         """Return the same arrays with the axes in another order.
@@ -241,17 +241,17 @@ def arrived(shape: Any, dtype: Any, format: Any, index_dtypes: Any, fill: Any, a
 
 def restored(shape: Any, type: Any, arrays: Any, vals: Any) -> Storage:
     """Return the storage that a pickle holds, as earlier versions wrote it."""
-    whole = isinstance(type, TensorType) and isinstance(shape, tuple) and isinstance(arrays, tuple)
-    if not (whole and all(isinstance(array, np.ndarray) for array in (*arrays, vals))):
+    plausible = isinstance(type, TensorType) and isinstance(shape, tuple) and isinstance(arrays, tuple)
+    if not (plausible and all(isinstance(array, np.ndarray) for array in (*arrays, vals))):
         raise StorageError("a pickle of a tensor does not hold one")
-    found = Storage(shape, type, arrays, vals)
+    storage = Storage(shape, type, arrays, vals)
     try:
-        check(found)
+        check(storage)
     except StorageError:
         raise
     except Exception as error:  # a damaged pickle may hold objects of any type
         raise StorageError(f"a pickle of a tensor does not hold one: {error}") from error
-    return found
+    return storage
 
 
 @lru_cache(maxsize=1024)

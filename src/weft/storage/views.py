@@ -28,13 +28,13 @@ def part_of(storage: Storage, parts: Sequence[Part]) -> Storage:
     shown: list[tuple[int | None, tuple[str, ...]]] = []
     given = iter(storage.arrays)
     for level, axis in zip(format.levels, format.mode_order, strict=True):
-        own, size, part = [next(given) for _ in level.roles], storage.shape[axis], parts[axis]
+        level_arrays, size, part = [next(given) for _ in level.roles], storage.shape[axis], parts[axis]
         if isinstance(part, tuple) and part == (0, 1, size):
-            arrays += own
+            arrays += level_arrays
             shown.append((None, ()))
             continue
         if isinstance(level, (Window, Picked)):  # a view of a view becomes one view of the tensor below both
-            part, size, own = _composed(level, part, own)
+            part, size, level_arrays = _composed(level, part, level_arrays)
         if isinstance(part, tuple):
             start, step, _ = part
             # The arrays of a window: start, step and size of the whole axis.
@@ -44,7 +44,7 @@ def part_of(storage: Storage, parts: Sequence[Part]) -> Storage:
             # The arrays of a picked axis: the coordinates, and the size of the whole axis.
             new = [part, np.array([size], index_dtype(size))]
             kind = _PICKED
-        arrays += own + new
+        arrays += level_arrays + new
         shown.append((kind, tuple([name_of(a.dtype) for a in new])))
     shape = tuple(len(part) if isinstance(part, np.ndarray) else part[2] for part in parts)
     return _sized(Storage(shape, _shown(storage.type, tuple(shown)), tuple(arrays), storage.vals), storage)
@@ -86,12 +86,12 @@ def _where(type: TensorType, axis: int, dtype: str) -> tuple[int, TensorType | N
 
 def share(storage: Storage) -> float:
     """Return the fraction of the stored entries that a view shows, estimated from the sizes of its axes."""
-    found, arrays = 1.0, iter(storage.arrays)
+    fraction, arrays = 1.0, iter(storage.arrays)
     for level, axis in zip(storage.format.levels, storage.format.mode_order, strict=True):
-        own = [next(arrays) for _ in level.roles]
+        level_arrays = [next(arrays) for _ in level.roles]
         if isinstance(level, (Window, Picked)):
-            found *= storage.shape[axis] / max(int(own[-1][-1]), 1)
-    return found
+            fraction *= storage.shape[axis] / max(int(level_arrays[-1][-1]), 1)
+    return fraction
 
 
 # Kinds of a shown level beside 1 and -1, the steps of a window: picked coordinates, and a window with a longer step.
@@ -99,19 +99,19 @@ _PICKED, _EVERY = 2, 3
 
 
 def _composed(
-    level: Window | Picked, part: Part, own: list[np.ndarray[Any, Any]]
+    level: Window | Picked, part: Part, level_arrays: list[np.ndarray[Any, Any]]
 ) -> tuple[Part, int, list[np.ndarray[Any, Any]]]:
     """Return one part of the tensor that equals a part of a view, with the size of the axis and the inner arrays.
 
     The inner arrays are those of the level that the view shows.
     """
     if isinstance(level, Picked):
-        *inner, picked, whole = own
+        *inner, picked, axis_size = level_arrays
         if isinstance(part, np.ndarray):
-            return picked[part], int(whole[0]), inner
+            return picked[part], int(axis_size[0]), inner
         start, step, count = part
-        return picked[np.arange(count) * step + start], int(whole[0]), inner
-    *inner, window = own
+        return picked[np.arange(count) * step + start], int(axis_size[0]), inner
+    *inner, window = level_arrays
     first, by, size = window.tolist()
     if isinstance(part, np.ndarray):
         wide = np.result_type(part, index_dtype(max(size, abs(by))))
@@ -130,16 +130,16 @@ def _shown(old: TensorType, shown: tuple[tuple[int | None, tuple[str, ...]], ...
     """
     levels: list[LevelFormat] = []
     dtypes: list[str] = []
-    given = iter(old.index_dtypes)
+    remaining = iter(old.index_dtypes)
     for level, (kind, new) in zip(old.format.levels, shown, strict=True):
         if kind is None:
             levels.append(level)
-            dtypes += [next(given) for _ in level.roles]
+            dtypes += [next(remaining) for _ in level.roles]
             continue
-        own = [next(given) for _ in level.roles]
+        level_dtypes = [next(remaining) for _ in level.roles]
         if isinstance(level, (Window, Picked)):
             # The new view replaces the old one, and its arrays.
-            own = own[: len(level.inner.roles)]
+            level_dtypes = level_dtypes[: len(level.inner.roles)]
             level = level.inner
         if kind == _PICKED:
             levels.append(Picked(ordered=True, unique=True, inner=level))
@@ -149,5 +149,5 @@ def _shown(old: TensorType, shown: tuple[tuple[int | None, tuple[str, ...]], ...
             ordered = level.has_every or (level.ordered and kind > 0)
             step = kind if abs(kind) == 1 else 0
             levels.append(Window(ordered=ordered, unique=level.unique, inner=level, step=step))
-        dtypes += [*own, *new]
+        dtypes += [*level_dtypes, *new]
     return tensor_type(old.dtype, Format(old.format.remapping, levels), tuple(dtypes), old.fill)

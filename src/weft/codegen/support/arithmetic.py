@@ -31,7 +31,7 @@ SCALAR_POWERS = {
 @cache
 def of(ty: str) -> Mapping[str, Snippet]:
     """Return the arithmetic functions of a dtype by name; the first call for a dtype makes them."""
-    made: dict[str, Snippet] = {}
+    functions: dict[str, Snippet] = {}
 
     def add(
         name: str, ty: str, params: int | dict[str, str], value: str, result: str = "", needs: tuple[str, ...] = (),
@@ -43,22 +43,22 @@ def of(ty: str) -> Mapping[str, Snippet]:
         vectorized loop may reduce with the function.
         """
         full = f"weft_{name}_{ty}"
-        given = dict.fromkeys("ab"[:params], ty) if isinstance(params, int) else params
-        made[full] = function(full, given, value, result or ty, needs)
+        named = dict.fromkeys("ab"[:params], ty) if isinstance(params, int) else params
+        functions[full] = function(full, named, value, result or ty, needs)
         if reduces:  # the text gets a declaration for OpenMP
-            made[full] = in_lanes(full, ty, made[full])
+            functions[full] = in_lanes(full, ty, functions[full])
 
     _logic(ty, add)
     _parts(ty, add)
     kind = complexes if is_complex(ty) else floats if is_float(ty) else integers
     kind.define(ty, add)
-    made |= kind.bodies(ty)
+    functions |= kind.bodies(ty)
     _smaller_and_larger(ty, add)
     _repetitions(ty, add)
     # Smaller integers are compared in a type that holds both operands.
     if ty in ("int64", "uint64"):
         _by_value(ty, add)
-    return made
+    return functions
 
 
 def _logic(ty: str, add: Callable[..., None]) -> None:

@@ -8,7 +8,7 @@ from .snippet import Snippet, parts
 
 def functions() -> dict[str, Snippet]:
     """Return the functions of one table over the coordinates of several levels by name."""
-    made: dict[str, Snippet] = {}
+    snippets: dict[str, Snippet] = {}
     for arity in range(1, MOST + 1):
         levels = range(1, arity + 1)
         for dtype in ("int32", "int64"):
@@ -19,5 +19,5 @@ def functions() -> dict[str, Snippet]:
                 "SAME": " && ".join(f"crd{n}[begin + slot] == i{n}" for n in levels),
             }
             for task in ("find", "place"):
-                made |= parts("hashing")[f"weft_hash_{task}_ARITY_TYPE"].filled(dtype, words)
-    return made
+                snippets |= parts("hashing")[f"weft_hash_{task}_ARITY_TYPE"].filled(dtype, words)
+    return snippets

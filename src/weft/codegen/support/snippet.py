@@ -70,14 +70,14 @@ def resource(name: str) -> str:
 def parts(subject: str) -> Mapping[str, Part]:
     """Return the parts of a ``.h`` file by name."""
     _, *pieces = _HEAD.split(resource(f"{subject}.h"))
-    read = {}
+    by_name = {}
     for name, dtypes, needs, shared, text in zip(*(pieces[k::5] for k in range(5)), strict=True):
         listed = [tuple(words.split(", ")) if words else () for words in (dtypes, needs)]
         if text.startswith("//"):
             text = _REMARK.sub("", text)
         snippet = Snippet(text.rstrip("\n") + "\n", listed[1], bool(shared))
-        read[name] = Part(name, listed[0], snippet)
-    return read
+        by_name[name] = Part(name, listed[0], snippet)
+    return by_name
 
 
 def fixed(subject: str) -> dict[str, Snippet]:

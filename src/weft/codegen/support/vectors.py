@@ -56,7 +56,7 @@ def _each(name: str, ty: str, arity: int) -> dict[str, Snippet]:
 
 def functions() -> dict[str, Snippet]:
     """Return the functions of many elements by name, one for each name and dtype."""
-    made: dict[str, Snippet] = {}
+    snippets: dict[str, Snippet] = {}
     for name, ty, arity in _NAMES:
-        made |= _each(name, ty, arity)
-    return made
+        snippets |= _each(name, ty, arity)
+    return snippets

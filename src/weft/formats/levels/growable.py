@@ -103,9 +103,9 @@ class Growable(PositionIteration, ElementLookup, Insertion, QueriedEdges, Growin
         last = np.append((rows[1:] != rows[:-1]) | (crds[1:] != crds[:-1]), len(rows) > 0)  # the newest of equal ones
         rows, crds, values = rows[last], crds[last], values[order[last]]
         # Make room for the segments that become longer: twice what is needed, so that growth is amortized.
-        wanted = np.bincount(rows, minlength=len(touched))
-        longer = wanted > held
-        end, need = int((begin + count).max(initial=0)), int(wanted[longer].sum())
+        lengths = np.bincount(rows, minlength=len(touched))
+        longer = lengths > held
+        end, need = int((begin + count).max(initial=0)), int(lengths[longer].sum())
         if end + need > len(crd):
             live = _places(begin, count)
             begin, end = (np.cumsum(count) - count).astype(begin.dtype), len(live)
@@ -116,10 +116,10 @@ class Growable(PositionIteration, ElementLookup, Insertion, QueriedEdges, Growin
             vals = np.concatenate([vals[live], np.full(room - end, entries.fill, vals.dtype)])
         # Write the sorted segments. Those that do not become longer stay where they are.
         starts = begin[touched]
-        starts[longer] = end + np.cumsum(wanted[longer]) - wanted[longer]
-        place = _places(starts, wanted)
+        starts[longer] = end + np.cumsum(lengths[longer]) - lengths[longer]
+        place = _places(starts, lengths)
         crd[place], vals[place] = crds, values
-        begin[touched], count[touched] = starts, wanted
+        begin[touched], count[touched] = starts, lengths
         return {"begin": begin, "count": count, "crd": crd}, vals
 
     def size_to_be(self, parent_size: int, dimension: int, arrays: Mapping[str, object]) -> int:

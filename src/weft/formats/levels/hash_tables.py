@@ -30,19 +30,19 @@ def home(key: int, width: int) -> int:
     return (key * 0x9E3779B97F4A7C15 & 0xFFFFFFFFFFFFFFFF) >> 20 & width - 1
 
 
-def misplaced(keys: np.ndarray[Any, Any], taken: np.ndarray[Any, Any]) -> str | None:
+def misplaced(keys: np.ndarray[Any, Any], occupied: np.ndarray[Any, Any]) -> str | None:
     """Return why a search would miss a key that a table holds, or None.
 
     A search begins at the home slot of a key and ends at an empty slot, so no empty slot may lie between the home slot
     and the key.
     """
-    keys, taken = np.atleast_2d(keys), np.atleast_2d(taken)
+    keys, occupied = np.atleast_2d(keys), np.atleast_2d(occupied)
     width = keys.shape[1]
-    table, slot = np.nonzero(taken)
+    table, slot = np.nonzero(occupied)
     hashed = keys[table, slot].astype(np.uint64) * np.uint64(0x9E3779B97F4A7C15) >> np.uint64(20)
     home = (hashed & np.uint64(width - 1)).astype(np.int64)
-    empty = np.zeros((len(taken), 2 * width + 1), np.int64)  # before each slot; two rounds, as searches wrap
-    np.cumsum(np.concatenate([~taken, ~taken], axis=1), axis=1, out=empty[:, 1:])
+    empty = np.zeros((len(occupied), 2 * width + 1), np.int64)  # before each slot; two rounds, as searches wrap
+    np.cumsum(np.concatenate([~occupied, ~occupied], axis=1), axis=1, out=empty[:, 1:])
     end = slot + width * (slot < home)  # the search has passed the last slot
     lost = empty[table, end] > empty[table, home]
     return f"position {slot[lost][0]} of a table holds what is not looked for there" if lost.any() else None

@@ -67,13 +67,13 @@ class InterleavedCompressed(Segments, ComputedCoordinates):
     def cut(self, arrays: Arrays, dimension: int, begin: int, end: int, span: Span | None) -> LevelSlice | None:
         # Cut the first column as a compressed level does. The others keep their coordinates.
         table = arrays["crd"].reshape(-1, self.of)
-        found = super().cut({**arrays, "crd": table[:, 0]}, dimension, begin, end, span)
-        if found is None:
+        piece = super().cut({**arrays, "crd": table[:, 0]}, dimension, begin, end, span)
+        if piece is None:
             return None
-        made, first, last = found
-        whole = table[first:last].copy()
-        whole[:, 0] = made["crd"]
-        return {**made, "crd": whole.reshape(-1)}, first, last
+        column, first, last = piece
+        rows = table[first:last].copy()
+        rows[:, 0] = column["crd"]
+        return {**column, "crd": rows.reshape(-1)}, first, last
 
     def moved(
         self, arrays: Mapping[str, np.ndarray[Any, Any]], by: int, dtype: np.dtype[Any]
@@ -85,13 +85,13 @@ class InterleavedCompressed(Segments, ComputedCoordinates):
     ) -> Mapping[str, np.ndarray[Any, Any]] | None:
         # Join the first column as a compressed level does. The others are only concatenated.
         tables = [part["crd"].reshape(-1, self.of) for part in parts]
-        own = [{**part, "crd": table[:, 0]} for part, table in zip(parts, tables, strict=True)]
-        found = super().joined(own, parents, offsets)
-        if found is None:
+        columns = [{**part, "crd": table[:, 0]} for part, table in zip(parts, tables, strict=True)]
+        arrays = super().joined(columns, parents, offsets)
+        if arrays is None:
             return None
         ends = [int(part["pos"][n]) for part, n in zip(parts, parents, strict=True)]
         others = np.concatenate([table[:n, 1:] for table, n in zip(tables, ends, strict=True)])
-        return {**found, "crd": np.column_stack([found["crd"], others]).ravel()}
+        return {**arrays, "crd": np.column_stack([arrays["crd"], others]).ravel()}
 
     def check(self, parent_size: int, dimension: int, arrays: Mapping[str, object]) -> str | None:
         crd = np.asarray(arrays["crd"])

@@ -138,10 +138,10 @@ class Window(Shown, PositionIteration):
             return sub(start, stored)
         # C's remainder is right for both signs here: only whether it is zero matters.
         by, far = element(m["window"], lit(1)), sub(stored, start)
-        whole = eq(Binary("%", far, by), lit(0))
+        is_shown = eq(Binary("%", far, by), lit(0))
         if self.inner.iteration == "position" and not self.inner.gapless:  # -1 marks a position without an entry
-            whole = land(ge(stored, lit(0)), whole)
-        return Select(whole, Binary("/", far, by), lit(-1))
+            is_shown = land(ge(stored, lit(0)), is_shown)
+        return Select(is_shown, Binary("/", far, by), lit(-1))
 
     def pos_bounds(self, m: LevelVars, parent: Expr) -> tuple[Expr, Expr]:
         return self.inner.require(PositionIteration).pos_bounds(self._inner(m), parent)

@@ -95,11 +95,11 @@ class _Polls:
         loaded = {n.var.name for n in declared if n.value is not None and _is_load(n.value)}
         self.edges = loaded - {n.var.name for n in declared if n.value is None or not _is_load(n.value)}
 
-    def name(self, wanted: str, ty: str = "int64") -> ir.Var:
-        while wanted in self.names:
-            wanted += "_"
-        self.names.add(wanted)
-        return ir.Var(wanted, ty)
+    def name(self, like: str, ty: str = "int64") -> ir.Var:
+        while like in self.names:
+            like += "_"
+        self.names.add(like)
+        return ir.Var(like, ty)
 
     def poll(self, *, asks: bool = True) -> ir.Poll:
         self.used = True
@@ -110,11 +110,11 @@ class _Polls:
         """Return the body of a function or of a parallel loop with polls, and with a budget if it needs one."""
         # Each thread has a budget of its own: it is declared in the iteration of a parallel loop.
         saved, self.spends = self.spends, False
-        done: ir.Stmt = self.outside(stmt)  # type: ignore[assignment]
+        body: ir.Stmt = self.outside(stmt)  # type: ignore[assignment]
         if self.spends:
-            done = block(ir.Declare(self.budget, lit(STRIP)), done)
+            body = block(ir.Declare(self.budget, lit(STRIP)), body)
         self.spends = saved
-        return done
+        return body
 
     def outside(self, node: Node) -> Node:
         """Rewrite a node that is in no loop but parallel ones."""

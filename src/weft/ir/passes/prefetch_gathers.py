@@ -50,7 +50,7 @@ class Leaps:
         far = (ir.Call(f"weft_scattered_{a.ty[:-1]}", (a, first, last, size), "bool") for a, size in self.lists)
         return ir.Declare(self.until, ir.Select(lor(*far), sub(last, lit(BY)), first))
 
-    def taken(self, loop: ir.For, whole: bool, before: ir.Stmt = _NOTHING) -> ir.Stmt:
+    def taken(self, loop: ir.For, over_list: bool, before: ir.Stmt = _NOTHING) -> ir.Stmt:
         """Return the loop with prefetch instructions in the iterations before ``until``.
 
         A short loop is duplicated, so that the copy without prefetch instructions costs no more than the old loop.
@@ -61,7 +61,7 @@ class Leaps:
             return replace(loop, body=block(before, sometimes, loop.body))
         asking = replace(loop, body=block(before, *self.asks, loop.body))
         loop = replace(loop, body=block(before, loop.body))
-        if whole:
+        if over_list:
             return block(replace(asking, stop=self.until), replace(loop, start=self.until))
         return if_(le(loop.stop, self.until), asking, loop)
 
@@ -81,11 +81,11 @@ def leaps(loop: ir.For, until: ir.Var, assigned: set[str]) -> Leaps | None:
     for array, index, write in elements(loop.body):
         # The index must depend on memory through one coordinate only, that of the current position.
         place = expanded(index, values)
-        found = {n for n in walk(place) if isinstance(n, ir.Load | ir.Call)}
-        if len(found) != 1 or used_names(array) & hidden or (array, place) in seen:
+        reads = {n for n in walk(place) if isinstance(n, ir.Load | ir.Call)}
+        if len(reads) != 1 or used_names(array) & hidden or (array, place) in seen:
             continue
         seen.add((array, place))
-        coordinate = found.pop()
+        coordinate = reads.pop()
         if not isinstance(coordinate, ir.Load) or coordinate.index != loop.var or coordinate.ty not in _COORDINATES:
             continue
         # The bytes between the elements of two coordinates follow from the index at 1 and at 0.

@@ -57,11 +57,11 @@ class _Rows:
 
     def declared(self) -> ir.Stmt:
         """Return the declarations that must precede the loop over the rows."""
-        found = [self.leaps.declared(self.first, self.last)] if self.leaps else []
+        declarations = [self.leaps.declared(self.first, self.last)] if self.leaps else []
         if self.asks:
             few = lt(sub(self.last, self.first), mul(lit(FEW), sub(self.end, self.begin)))
-            found.append(ir.Declare(self.distance, ir.Select(few, lit(AHEAD), lit(0))))
-        return block(*found)
+            declarations.append(ir.Declare(self.distance, ir.Select(few, lit(AHEAD), lit(0))))
+        return block(*declarations)
 
 
 def prefetch_memory(function: ir.Function) -> ir.Function:
@@ -104,39 +104,42 @@ class _Reader:
     ) -> tuple[ir.Stmt, list[_Rows]]:
         """Return a statement with prefetches, and the rows whose declarations must precede ``loop``."""
         values = dict(above)
-        made: list[ir.Stmt] = []
-        known: list[_Rows] = []
+        rewritten: list[ir.Stmt] = []
+        rows_here: list[_Rows] = []
         for s in stmt.stmts if isinstance(stmt, ir.Block) else (stmt,):
             match s:
                 case ir.If(cond=cond, then=then, orelse=orelse):
-                    then, found = self.read(then, loop, values, alone)
+                    then, rows_then = self.read(then, loop, values, alone)
                     other, more = (None, []) if orelse is None else self.read(orelse, loop, values, alone)
-                    known += [*found, *more]
-                    made.append(ir.If(cond, then, other))
+                    rows_here += [*rows_then, *more]
+                    rewritten.append(ir.If(cond, then, other))
                 case ir.Parallel(loop=chunks):  # declarations stay inside, so that each chunk has its own
                     body, _ = self.read(chunks.body, None, {}, alone)
-                    made.append(replace(s, loop=replace(chunks, body=body)))
+                    rewritten.append(replace(s, loop=replace(chunks, body=body)))
                 case ir.While(body=body):
                     body, _ = self.read(body, None, {}, alone=False)
-                    made.append(replace(s, body=body))
+                    rewritten.append(replace(s, body=body))
                 case ir.For(body=body):
                     body, inside = self.read(body, s, {}, alone=False)
                     # Declarations move out of as many loops as possible, as long as the rows of these adjoin.
                     for inner in inside:
                         wider = None if loop is None else inner.around(loop, values)
-                        made.append(inner.declared()) if wider is None else known.append(wider)
-                    read = replace(s, body=block(*self.across(s, loop, values), body))
+                        rewritten.append(inner.declared()) if wider is None else rows_here.append(wider)
+                    inner_loop = replace(s, body=block(*self.across(s, loop, values), body))
                     if (rows := self.rows(s, loop, values)) is not None:
-                        known.append(rows)
-                        made += [*rows.asks, rows.leaps.taken(read, whole=False) if rows.leaps else read]
+                        rows_here.append(rows)
+                        rewritten += [
+                            *rows.asks,
+                            rows.leaps.taken(inner_loop, over_list=False) if rows.leaps else inner_loop,
+                        ]
                     else:
-                        made.append(self.listed(s, read) if alone else read)
+                        rewritten.append(self.listed(s, inner_loop) if alone else inner_loop)
                 case _:
-                    made.append(s)
+                    rewritten.append(s)
             # The statements that follow see the value of this declaration.
             if isinstance(s, ir.Declare) and s.value is not None and s.var.name not in self.assigned:
                 values[s.var.name] = s.value
-        return block(*made), known
+        return block(*rewritten), rows_here
 
     def rows(self, s: ir.For, loop: ir.For | None, values: Mapping[str, ir.Expr]) -> _Rows | None:
         """Return the rows of ``loop`` of which ``s`` is one, or None if they do not adjoin or ``s`` is not plain."""
@@ -150,11 +153,11 @@ class _Reader:
         distance = self.name(f"{s.var.name}_prefetch_ahead")
         asks = tuple(ask(array, add(s.start, distance)) for array in _along(s))
         # Gathers with an element size that is not known before the loop are left out.
-        found = leaps(s, self.name(f"{s.var.name}_prefetch_until"), self.assigned)
-        if found is not None and found.names & {loop.var.name, *within}:
-            found = None
+        gathers = leaps(s, self.name(f"{s.var.name}_prefetch_until"), self.assigned)
+        if gathers is not None and gathers.names & {loop.var.name, *within}:
+            gathers = None
         lowest, highest = (put(first, loop.var, at) for at in (loop.start, loop.stop))
-        return _Rows(distance, asks, loop.start, loop.stop, lowest, highest, found)
+        return _Rows(distance, asks, loop.start, loop.stop, lowest, highest, gathers)
 
     def across(self, s: ir.For, loop: ir.For | None, values: Mapping[str, ir.Expr]) -> list[ir.Stmt]:
         """Return the prefetches of ``s`` if each iteration of ``loop`` reads one entry of many adjacent lists.
@@ -177,14 +180,14 @@ class _Reader:
                         asks[ask(array, add(first, add(loop.var, lit(ROWS))))] = None
         return list(asks)
 
-    def listed(self, s: ir.For, read: ir.For) -> ir.Stmt:
-        """Return ``read``, a loop over a whole list, with prefetch gathers, and streams if its entries scatter.
+    def listed(self, s: ir.For, rewritten: ir.For) -> ir.Stmt:
+        """Return ``rewritten``, a loop over a whole list, with prefetch gathers, and streams if its entries scatter.
 
         ``s`` is the loop before its body was rewritten.
         """
         if not _is_plain(s):
-            return read
-        found = leaps(s, self.name(f"{s.var.name}_prefetch_until"), self.assigned)
+            return rewritten
+        gathers = leaps(s, self.name(f"{s.var.name}_prefetch_until"), self.assigned)
         asks: list[ir.Stmt] = []
         arrays = _along(s)
         if len(arrays) > 1 and _scatters(s) and not nests(s):
@@ -192,9 +195,9 @@ class _Reader:
         # One test for each stretch costs less than a prefetch in each iteration.
         begins = ir.Binary("==", ir.Binary("&", s.var, lit(STRETCH - 1)), lit(0))
         stretch = if_(begins, block(*asks)) if asks else block()
-        if found is None:
-            return replace(read, body=block(stretch, read.body))
-        return block(found.declared(s.start, s.stop), found.taken(read, whole=True, before=stretch))
+        if gathers is None:
+            return replace(rewritten, body=block(stretch, rewritten.body))
+        return block(gathers.declared(s.start, s.stop), gathers.taken(rewritten, over_list=True, before=stretch))
 
 
 def _stretch(array: ir.Expr, place: ir.Expr) -> list[ir.Stmt]:

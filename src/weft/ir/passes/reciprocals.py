@@ -35,12 +35,12 @@ def divide_by_reciprocals(function: Function) -> Function:
     hidden = declared_names(function.body)
     sizes = [d for p in function.params for d in p.dimensions if d.name not in hidden]
     divisors: dict[Expr, Var] = {d: d for d in sizes} | {maximum(d, lit(1)): d for d in sizes}
-    made: dict[Var, Var] = {}
+    reciprocal_of: dict[Var, Var] = {}
 
     def rule(node: Node) -> Node | None:
         match node:
             case Binary(op="/" | "%" as op, a=a, b=b) if (size := divisors.get(b)) is not None:
-                by = made.setdefault(size, Var(f"reciprocal_of_{size.name}", "uint64"))
+                by = reciprocal_of.setdefault(size, Var(f"reciprocal_of_{size.name}", "uint64"))
                 return Call("weft_quotient" if op == "/" else "weft_remainder", (a, size, by), "int64")
         return None
 
@@ -53,7 +53,7 @@ def divide_by_reciprocals(function: Function) -> Function:
         return rebuild(node, in_loops)
 
     body = in_loops(function.body)
-    if not made:
+    if not reciprocal_of:
         return function
-    reciprocals = [Declare(by, Call("weft_reciprocal", (size,), "uint64")) for size, by in made.items()]
+    reciprocals = [Declare(by, Call("weft_reciprocal", (size,), "uint64")) for size, by in reciprocal_of.items()]
     return replace(function, body=block(*reciprocals, body))  # type: ignore[arg-type]

@@ -268,10 +268,10 @@ def _up(s: ir.Stmt, used: set[str], reads: set[str]) -> ir.Stmt | None:
     match s:
         case ir.Block(stmts):
             # In reverse, since a declaration is kept only if a later statement reads its name.
-            kept = [new for old in reversed(stmts) if (new := _up(old, used, reads)) is not None]
-            if all(type(k) is ir.Comment for k in kept):
+            statements = [new for old in reversed(stmts) if (new := _up(old, used, reads)) is not None]
+            if all(type(k) is ir.Comment for k in statements):
                 return None
-            return kept[0] if len(kept) == 1 else ir.Block(tuple(reversed(kept)))
+            return statements[0] if len(statements) == 1 else ir.Block(tuple(reversed(statements)))
         case ir.If():
             return _up_branches(s, used, reads)
         case ir.While(cond, body):
