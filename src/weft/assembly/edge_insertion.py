@@ -26,8 +26,8 @@ class EdgeSource:
 
     type: TensorType  # the type of the source
     levels: tuple[LevelVars, ...]  # the variables of the levels of the source
-    begin: ir.Expr  # the bounds of the loop: positions or coordinates of the outermost level
-    end: ir.Expr  # the bounds of the loop: positions or coordinates of the outermost level
+    begin: ir.Expr  # the loop begins here: a position or coordinate of the outermost level
+    end: ir.Expr  # and ends before this one
 
     @property
     def _level(self) -> LevelFormat:

@@ -53,7 +53,8 @@ def print_module(functions: Sequence[Function], *, shared: bool = False) -> CTex
     """Return C text that exports one kernel for each function, called ``abi.symbol(function.name)``.
 
     The text compiles with ``cc -O3 -march=... -ffp-contract=off -fopenmp-simd -fwrapv -std=gnu11 -shared -fPIC``,
-    linked with ``-lm``. The kernels run on one thread until their pointers to a pool of threads are set.
+    linked with ``-lm``. The kernels run on one thread until their pointers to a pool of threads are set. If ``shared``,
+    support functions that take long to compile are pointers, too.
     """
     return CText.of(_file([(function, "") for function in functions], shared), functions)
 

@@ -406,10 +406,7 @@ def _written_arrays(body: Stmt) -> set[str]:
 
 
 def _masks_loads(loop: For) -> bool:
-    """Return whether a loop of few iterations may be unrolled, and has loads that numbers loaded before decide on.
-
-    A loop around it could then be vectorized with masks.
-    """
+    """Return whether a loop may be unrolled and has loads that loaded numbers decide on, so that masks come about."""
     ends = [n.value for n in (loop.start, loop.stop) if isinstance(n, Const) and isinstance(n.value, int)]
     few = len(ends) == 2 and 1 < ends[1] - ends[0] <= _UNROLLED
     inner = list(statements(loop.body)) if few else []

@@ -84,10 +84,7 @@ class NameMaker:
         return text
 
     def name(self, key: str, like: str | None = None) -> str:
-        """Return the identifier of ``key``, which is the same for each call.
-
-        The first call makes it from ``like``, or from ``key`` if ``like`` is None.
-        """
+        """Return the identifier of ``key``, which the first call makes from ``like``, by default from ``key``."""
         identifier = self._given.get(key)
         if identifier is None:
             identifier = self._given[key] = self.fresh(like or key)

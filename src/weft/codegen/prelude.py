@@ -53,7 +53,7 @@ SHARED = tuple(name for name, snippet in PRELUDE.structure.items() if snippet.sh
 
 
 def required(names: Iterable[str], shared: bool = False) -> list[str]:
-    """Return the names of prelude functions and of all functions that they need, without repetitions."""
+    """Return the names of functions and of all that they need; if ``shared``, not what only shared ones need."""
     order: dict[str, None] = {}
 
     def visit(name: str) -> None:
@@ -69,7 +69,7 @@ def required(names: Iterable[str], shared: bool = False) -> list[str]:
 
 
 def prelude_text(names: Iterable[str], shared: bool = False) -> str:
-    """Return the C text of prelude functions and of all functions that they need."""
+    """Return the C text of prelude functions and of all that they need, with pointers to shared ones if ``shared``."""
     return "\n".join(
         _pointer(name) if shared and PRELUDE[name].shared else PRELUDE[name].text for name in required(names, shared)
     )

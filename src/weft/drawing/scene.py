@@ -77,10 +77,10 @@ Arial,'DejaVu Sans',sans-serif}
 class Box:
     """A rectangle with text in its middle."""
 
-    x: float  # the place of the left upper corner, and the size
-    y: float  # the place of the left upper corner, and the size
-    width: float  # the place of the left upper corner, and the size
-    height: float  # the place of the left upper corner, and the size
+    x: float  # of the left upper corner
+    y: float
+    width: float
+    height: float
     text: str = ""
     style: BoxStyle = "index"  # the kind of box
     color: int | None = None  # the number of the color of an entry. None for the color of the style.

@@ -30,8 +30,8 @@ _NOTHING: Mapping[str, str] = {}
 class Step:
     """A step of a conversion."""
 
-    source: TensorType  # Types of what the step takes and of what it returns
-    target: TensorType  # Types of what the step takes and of what it returns
+    source: TensorType  # of what the step takes
+    target: TensorType  # of what it returns
     reason: str  # Reason for the step, in plain words
     kind: ClassVar[str]
 

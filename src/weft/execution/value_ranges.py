@@ -29,8 +29,8 @@ _ROUNDINGS = 4
 class Range:
     """Bounds of all values of an expression, none of which is NaN."""
 
-    low: int | float  # the least and the greatest number that a value may be
-    high: int | float  # the least and the greatest number that a value may be
+    low: int | float  # the least number that a value may be
+    high: int | float  # the greatest
     near: int | float  # the least absolute value
 
     @classmethod

@@ -14,8 +14,8 @@ from .format import Format
 class AppendChain:
     """Result levels that are appended together: one that branches, and the branchless levels below it."""
 
-    first: int  # Numbers of the first and the last level, from 0
-    last: int  # Numbers of the first and the last level, from 0
+    first: int  # number of the first level, from 0
+    last: int  # number of the last level
     index: int  # number of the counter that the levels share, from 0
 
 

@@ -451,7 +451,7 @@ def name_of(format: Format) -> str:
 
 @lru_cache(maxsize=1024)
 def shown_name(format: Format, requested: str | None = None) -> str:
-    """Return the name of a tensor's format as users see it.
+    """Return the name of a tensor's format as users see it: the requested one as long as it means the format.
 
     Examples
     --------

@@ -19,10 +19,7 @@ from ..remapping.nodes import Axis, IndexExpr
 
 
 def level_ranges(remapping: Remapping, dimensions: Sequence[Expr]) -> tuple[tuple[Expr, Expr], ...]:
-    """Return the half-open interval of each level's coordinates.
-
-    The interval of a counter is empty.
-    """
+    """Return the half-open interval of each level's coordinates; that of a counter is empty."""
     return tuple(_range(c, dimensions) for c in remapping.coordinates)
 
 
@@ -35,10 +32,7 @@ def _range(expr: IndexExpr, dimensions: Sequence[Expr]) -> tuple[Expr, Expr]:
 
 
 def computed(remapping: Remapping, level: int) -> IndexExpr | None:
-    """Return the coordinate of a level as an expression of those of the levels above, or None.
-
-    None means that they do not determine it, or that it is not the coordinate of an axis.
-    """
+    """Return the coordinate of a level, if it is an axis, in terms of ``Axis(k)`` for level ``k`` above; else None."""
     above = invert(remapping.coordinates[:level], remapping.order)
     wanted = remapping.coordinates[level]
     if isinstance(wanted, Axis):

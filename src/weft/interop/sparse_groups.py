@@ -84,9 +84,9 @@ class CompressedArrays:
     place: str  # Words that say where the arrays are
     shape: tuple[int, ...]  # the shape of the matrix
     modes: tuple[int, int]  # the axis that is compressed, and the axis of the indices
-    indptr: Any  # Arrays with one axis, of which slices are read
-    indices: Any  # Arrays with one axis, of which slices are read
-    data: Any  # Arrays with one axis, of which slices are read
+    indptr: Any  # arrays with one axis, of which slices are read
+    indices: Any
+    data: Any
     fill: Any = 0
     names: tuple[str, str, str] = ("indptr", "indices", "data")  # the names of the three arrays in the file
 

@@ -75,10 +75,7 @@ def read_mtx(source: PathOrStream, *, format: FormatLike | None = None) -> Spars
 
 
 def _plain_file(source: PathOrStream, stream: IO[bytes], lead: _Header) -> str | None:
-    """Return the path of a file that begins with the header as SciPy reads it, and is not compressed; else None.
-
-    The last line of the file is finished (see :class:`_Joined`).
-    """
+    """Return the path of a file that SciPy may read itself: not compressed, with a finished last line; else None."""
     if not isinstance(source, str | os.PathLike) or not isinstance(stream, BufferedReader) or lead.is_vector:
         return None
     path = os.fspath(source)
@@ -183,10 +180,7 @@ def _shown(line: bytes) -> str:
 
 
 def _without_elements(head: bytes) -> np.ndarray[Any, Any] | None:
-    """Return the array of a header that speaks of no elements; None for other headers.
-
-    Raises an error for a matrix that does not fit in memory, and for a header that SciPy does not read.
-    """
+    """Return the array of a header that speaks of no elements, else None; raises if a matrix does not fit in memory."""
     rows, columns, entries, kind, field, symmetry = _info(head)
     # An entry has a value and two coordinates, and symmetric matrices are stored with both halves.
     each = 16 if field == "complex" else 8

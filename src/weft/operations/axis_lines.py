@@ -26,12 +26,12 @@ Array = np.ndarray[Any, Any]
 class Lines:
     """Entries of a tensor, line by line."""
 
-    row: Array  # the line of each entry, and its place in the line, in lexicographic order
-    column: Array  # the line of each entry, and its place in the line, in lexicographic order
+    row: Array  # the line of each entry; entries are in lexicographic order
+    column: Array  # the place of each entry in its line
     values: Array  # the values of the entries
     fill: Any  # the value of implicit entries, a NumPy scalar
-    count: int  # the number of lines, and the number of elements in each
-    length: int  # the number of lines, and the number of elements in each
+    count: int  # the number of lines
+    length: int  # the number of elements in each
     shape: tuple[int, ...]  # the shape in which the lines are arranged: the tensor's, without the axis
 
     @property

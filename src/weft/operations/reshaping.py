@@ -133,10 +133,12 @@ def _above(storage: Storage, shape: tuple[int, ...], format: Format) -> Storage 
 class _Cut:
     """Two formats, cut above their last levels, which are the same."""
 
-    source: Format  # the two formats. Upper levels that all have every coordinate are replaced by compressed ones.
-    target: Format  # the two formats. Upper levels that all have every coordinate are replaced by compressed ones.
-    upper: Format  # the upper levels of the source, and of the target
-    goal: Format  # the upper levels of the source, and of the target
+    source: (
+        Format  # upper levels that all have every coordinate are replaced by compressed ones, here and in the target
+    )
+    target: Format
+    upper: Format  # the upper levels of the source
+    goal: Format  # the upper levels of the target
     split: int  # the number of arrays of the source's upper levels
 
 

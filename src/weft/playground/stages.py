@@ -45,8 +45,8 @@ class Tensor:
     axes: int  # the number of axes
     format: str  # the chosen format; empty for a result whose format weft chooses
     is_result: bool  # True for the tensor on the left-hand side
-    named: tuple[str, ...]  # the formats to choose from, in two groups
-    lettered: tuple[str, ...]  # the formats to choose from, in two groups
+    named: tuple[str, ...]  # the formats to choose from, by name
+    lettered: tuple[str, ...]  # and by letters
 
 
 @record

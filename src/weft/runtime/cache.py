@@ -65,7 +65,7 @@ class Directory:
     temporary: bool = False  # True if it is removed when the process ends
 
     def lookup(self, key: str, use: Callable[[str], T]) -> T | None:
-        """Return what a function makes of the entry ``key``; None if there is no entry that can be trusted."""
+        """Return what ``use`` makes of a path to the entry ``key``; None if there is no entry that can be trusted."""
         name = _entry(key)
         try:
             with self._held() as here:
@@ -85,7 +85,7 @@ class Directory:
         return os.path.join(self.path, _entry(key))
 
     def publish(self, build: Callable[[str], str]) -> str:
-        """Write an entry with the function ``build``, and return its key."""
+        """Write an entry with ``build``, which gets a path and returns the key; raises ``OSError`` if it cannot."""
         self._trim_sometimes()
         with self._held() as here, _partial(".so", here) as (partial, descriptor):
             os.close(descriptor)  # a fault of the directory raises before this, and is not taken for the compiler's

@@ -35,7 +35,7 @@ ask: Any = ffi.callback("int64_t (void)", _answer, onerror=_keep)
 
 
 def fail(status: int, what: str) -> NoReturn:
-    """Raise the exception that the status of a kernel means."""
+    """Raise what the status of a kernel means: the exception of a signal's handler, or a lack of memory."""
     if status & FORKED:
         raise RuntimeError(
             f"the handler of a signal forked this process while several threads computed {what}, and the child has not "

@@ -93,7 +93,7 @@ class Functions:
 
 
 def load(source: str, names: Sequence[str], arity: int, what: str) -> Functions:
-    """Return the functions of a C text, which is compiled if it has not been."""
+    """Return the functions of a C file, as ``codegen.print_module`` writes it, compiled if it has not been."""
     return Functions(lambda _: source, arity, what).have(*names)
 
 

@@ -96,10 +96,7 @@ class Pool:
         self.bytes = 0
 
     def take(self, size: int) -> Block | None:
-        """Remove and return the smallest free block of ``size`` bytes; None if there is none, or all are too large.
-
-        A block is too large if it has more than half as much again.
-        """
+        """Remove and return the smallest free block of ``size`` bytes to half as much again; None if there is none."""
         size = -(-size // HUGE) * HUGE  # sizes of blocks are multiples of HUGE
         with self.lock:
             best = None

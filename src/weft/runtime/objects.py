@@ -37,7 +37,7 @@ class Library:
 
 
 def open_object(path: str) -> tuple[Any, str]:
-    """Open a shared object."""
+    """Return the handle of a shared object, and the reason why it could not be opened; empty if it could."""
     handle = _dlopen(os.fsencode(path), _OPEN_NOW)
     return handle, "" if handle != ffi.NULL else _loader_error()
 

@@ -26,7 +26,7 @@ _dimensions: dict[tuple[int, ...], Any] = {}
 def tensor_struct(
     dimensions: tuple[int, ...], arrays: tuple[np.ndarray, ...], vals: np.ndarray
 ) -> tuple[Any, tuple[Any, ...]]:
-    """Return a ``weft_tensor *`` over arrays, which may be read-only, of size zero or zero-dimensional."""
+    """Return a ``weft_tensor *`` over C-contiguous arrays, and the objects that must live as long as it is in use."""
     shape = _dimensions.get(dimensions)
     if shape is None:
         try:

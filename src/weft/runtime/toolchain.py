@@ -129,7 +129,7 @@ class Toolchain:
         return "\n".join([self._stamp, self.version, *self.flags, *of_machine])
 
     def compile(self, source: str, output: str) -> None:
-        """Compile C text to the shared object ``output``."""
+        """Compile C text to the shared object ``output``; raises ``CompilerError`` if that fails, or takes too long."""
         self._run(("-x", "c", "-"), source, output)
 
     def _flags(self, without: frozenset[str]) -> tuple[str, ...]:

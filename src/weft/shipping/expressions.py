@@ -41,7 +41,7 @@ def core() -> list[Run]:
 
 
 def others(machine: bool) -> Iterator[list[Run]]:
-    """Yield further runs, the most important first."""
+    """Yield further runs, the most important first: fewer in a build for one machine than in wheels."""
     serial = [kind for kind in USUAL if kind.threads == 1]
     yield [(kind, line) for line in MORE for kind in serial]
     # Other dtypes and index dtypes need kernels of their own.

@@ -24,7 +24,7 @@ Array = np.ndarray[Any, Any]
 
 @lru_cache(maxsize=256)
 def coordinate_format(order: tuple[tuple[bool, bool], ...]) -> Format:
-    """Return the coordinate format (compressed, then singletons) with the properties that ``chain_order`` found."""
+    """Return the coordinate format (compressed, then singletons) with the properties that ``chain_order`` returns."""
     levels: list[LevelFormat] = []
     for k, (ordered, unique) in enumerate(order):
         make = Singleton if k else Compressed

@@ -38,7 +38,8 @@ def segment_order(pos: Array, crd: Array) -> tuple[bool, bool]:
 def chain_order(crds: Sequence[Array], segments: Array | None = None) -> tuple[tuple[bool, bool], ...]:
     """Return for each prefix of the coordinate tuples whether it is ordered, and whether it has no duplicates, too.
 
-    The order is lexicographic. Unordered prefixes are not searched for duplicates.
+    The order is lexicographic, and tuples are not compared across the bounds of ``segments``. Unordered prefixes are
+    not searched for duplicates.
 
     Examples
     --------

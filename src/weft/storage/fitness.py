@@ -14,11 +14,7 @@ Coords = Sequence[np.ndarray[Any, Any]]
 
 
 def why_unfit(format: Format, shape: tuple[int, ...], coords: Coords) -> str | None:
-    """Return why a level of a format cannot hold some entries, or None if all levels can.
-
-    The reason names the level. The reason also names two entries that conflict, or says how many coordinates are
-    missing.
-    """
+    """Return the reason why a level cannot hold some entries (two that conflict, coordinates that lack), or None."""
     for condition in format.conditions:
         # A condition concerns the coordinates that the levels down to its own store.
         made = format.remapping.coordinates[: condition.level + 1]
@@ -32,7 +28,7 @@ def why_unfit(format: Format, shape: tuple[int, ...], coords: Coords) -> str | N
 def _siblings(coords: Coords, stored: Coords) -> str | None:
     """Return a reason that names two entries with one parent and different coordinates below it, or None.
 
-    ``coords`` has one array for each axis. ``stored`` has one array for each level, down to the level in question.
+    ``coords`` are those of the axes, ``stored`` those of the levels down to the one in question.
     """
     order = np.lexsort(stored[::-1])
     parents, own = [s[order] for s in stored[:-1]], stored[-1][order]
@@ -48,10 +44,7 @@ def _siblings(coords: Coords, stored: Coords) -> str | None:
 
 
 def _missing(format: Format, shape: tuple[int, ...], stored: Coords) -> str | None:
-    """Return a reason that compares the numbers of required and stored coordinates, or None if none is missing.
-
-    A full level must store every coordinate of its dimension under every parent.
-    """
+    """Return a reason unless a full level stores every coordinate of its dimension under every parent."""
     dimensions, parents, level = format.level_shape(shape), 1, len(stored) - 1
     # A level with all coordinates multiplies its parents. Any other level has one position for each tuple.
     for k in range(level):

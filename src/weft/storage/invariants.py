@@ -32,7 +32,7 @@ class TensorArrays(Protocol):
 
 
 def check(tensor: TensorArrays) -> None:
-    """Raise an error unless the arrays satisfy every invariant of the format."""
+    """Raise ``StorageError``, which names the level, unless the arrays satisfy every invariant of the format."""
     checked_shape(tensor.shape)
     reason = _reason(tensor)
     if reason is not None:
@@ -75,10 +75,7 @@ def _reason(tensor: TensorArrays) -> str | None:
 
 
 def _lookup_reason(tensor: TensorArrays) -> str | None:
-    """Return what is wrong with the lookup of whole coordinates in the arrays, or None.
-
-    The result is None, too, if the format has no such lookup.
-    """
+    """Return what is wrong with the lookup of whole coordinates in the arrays; None if nothing, or without one."""
     lookup = tensor.type.format.looked_up
     if lookup is None:
         return None

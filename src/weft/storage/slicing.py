@@ -13,8 +13,7 @@ from .storage import Storage
 def cut(storage: Storage, first: int, count: int) -> Storage | None:
     """Return a new tensor with coordinates ``first`` to ``first + count`` of the axis that the root level stores.
 
-    The result is None if a level's arrays are not in the order of its parents, or if the format is structured or has no
-    levels.
+    None if a level's arrays are not in the order of its parents, and for structured formats and those without levels.
     """
     format = storage.format
     if format.is_structured or not format.levels:

@@ -25,10 +25,7 @@ _NAN = math.nan
 
 
 def tensor_type(dtype: str, format: Format, index_dtypes: tuple[str, ...] = (), fill: Any = 0) -> TensorType:
-    """Return the tensor type with these members, from a cache.
-
-    Equal members give the same object, as long as the cache holds it.
-    """
+    """Return the tensor type with these members: the same object for equal members, as long as the cache holds it."""
     if isinstance(fill, float | complex) and fill == 0 and math.copysign(1.0, fill.real) > 0:
         fill = 0  # an integer, so that it is not taken for -0.0
     return _tensor_type(dtype, format, index_dtypes, fill)
@@ -115,10 +112,7 @@ class Storage:
 
     @property
     def plain_format(self) -> Format:
-        """Plain format for the entries of this tensor: dense and compressed levels over the axes.
-
-        All levels are compressed if the first axis is far longer than the number of stored values.
-        """
+        """Plain format for the entries: compressed levels below a dense one, unless that would be mostly empty."""
         return self.format.plain(bool(self.shape) and is_far_longer(self.shape[0], self.vals.size))
 
     @property
@@ -162,10 +156,7 @@ class Storage:
         return arrays
 
     def permuted(self, axes: tuple[int, ...]) -> Storage:
-        """Return the same arrays with the axes in another order.
-
-        Axis ``a`` of the result is axis ``axes[a]`` of this tensor.
-        """
+        """Return the same arrays with the axes in another order: axis ``a`` is axis ``axes[a]`` of this tensor."""
         found = _permuted_type(self.type, axes)
         return Storage(tuple(self.shape[axis] for axis in axes), found, self.arrays, self.vals)
 

@@ -18,7 +18,7 @@ Part = tuple[int, int, int] | np.ndarray[Any, Any]
 
 
 def part_of(storage: Storage, parts: Sequence[Part]) -> Storage:
-    """Return a view of some coordinates of each axis."""
+    """Return a view of ``(start, step, count)`` of each axis, or of an array of coordinates that can be located."""
     format = storage.format
     if format.is_structured:
         raise FormatError(
@@ -51,10 +51,7 @@ def part_of(storage: Storage, parts: Sequence[Part]) -> Storage:
 
 
 def _sized(view: Storage, storage: Storage) -> Storage:
-    """Return the view, with the level sizes of the tensor that it shows.
-
-    A view's levels have all positions of that tensor, which are counted only once.
-    """
+    """Return the view, with the level sizes of the tensor that it shows, all of whose positions it has."""
     view.level_sizes = storage.level_sizes
     return view
 
@@ -72,10 +69,7 @@ def picked(storage: Storage, axis: int, index: np.ndarray[Any, Any]) -> Storage:
 
 @lru_cache(maxsize=1024)
 def _where(type: TensorType, axis: int, dtype: str) -> tuple[int, TensorType | None]:
-    """Return the place of a picked axis' arrays among all arrays, and the type of the view.
-
-    The type is None if the tensor is a view itself.
-    """
+    """Return the place of a picked axis' arrays among all arrays, and the view's type; None for a view of a view."""
     levels, k = type.format.levels, type.format.mode_order.index(axis)
     place = sum(len(level.roles) for level in levels[: k + 1])
     if any(isinstance(level, (Window, Picked)) for level in levels):
@@ -101,10 +95,7 @@ _PICKED, _EVERY = 2, 3
 def _composed(
     level: Window | Picked, part: Part, level_arrays: list[np.ndarray[Any, Any]]
 ) -> tuple[Part, int, list[np.ndarray[Any, Any]]]:
-    """Return one part of the tensor that equals a part of a view, with the size of the axis and the inner arrays.
-
-    The inner arrays are those of the level that the view shows.
-    """
+    """Return the part of a tensor that a part of a view shows, the size of the axis, and the inner level's arrays."""
     if isinstance(level, Picked):
         *inner, picked, axis_size = level_arrays
         if isinstance(part, np.ndarray):
@@ -123,11 +114,7 @@ def _composed(
 
 @lru_cache(maxsize=4096)
 def _shown(old: TensorType, shown: tuple[tuple[int | None, tuple[str, ...]], ...]) -> TensorType:
-    """Return the type of a view.
-
-    For each level, ``shown`` has its kind, or None if all of the level is shown, and the dtypes of the view's own
-    arrays.
-    """
+    """Return the type of a view: ``shown`` has each level's kind (None: all of it) and dtypes of new arrays."""
     levels: list[LevelFormat] = []
     dtypes: list[str] = []
     remaining = iter(old.index_dtypes)

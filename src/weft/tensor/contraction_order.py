@@ -34,8 +34,8 @@ class ContractionPath:
     """An order of contraction, with the expected costs of one loop nest and of pairs, in multiplications."""
 
     path: tuple[tuple[int, ...], ...]  # the path in opt_einsum's notation. One loop nest is one step with all operands.
-    fused: float  # the expected costs of one loop nest, and of contracting pair by pair
-    pairwise: float  # the expected costs of one loop nest, and of contracting pair by pair
+    fused: float  # the expected cost of one loop nest
+    pairwise: float  # the expected cost of contracting pair by pair
     steps: tuple[str, ...]  # the subscripts of each contraction
 
 

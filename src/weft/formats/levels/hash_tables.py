@@ -31,7 +31,7 @@ def home(key: int, width: int) -> int:
 
 
 def misplaced(keys: np.ndarray[Any, Any], occupied: np.ndarray[Any, Any]) -> str | None:
-    """Return why a search would miss a key that a table holds, or None.
+    """Return why a search would miss a key that a table (each row of ``keys`` is one) holds, or None.
 
     A search begins at the home slot of a key and ends at an empty slot, so no empty slot may lie between the home slot
     and the key.
