@@ -112,6 +112,7 @@ from .numpy_api.diagonals import diag as diag
 from .numpy_api.diagonals import diag_indices_from as diag_indices_from
 from .numpy_api.diagonals import diagflat as diagflat
 from .numpy_api.diagonals import diagonal as diagonal
+from .numpy_api.diagonals import trace as trace
 from .numpy_api.diagonals import tri as tri
 from .numpy_api.diagonals import tril as tril
 from .numpy_api.diagonals import tril_indices_from as tril_indices_from
@@ -160,7 +161,6 @@ from .numpy_api.linalg import matmul as matmul
 from .numpy_api.linalg import matvec as matvec
 from .numpy_api.linalg import outer as outer
 from .numpy_api.linalg import tensordot as tensordot
-from .numpy_api.linalg import trace as trace
 from .numpy_api.linalg import vdot as vdot
 from .numpy_api.linalg import vecdot as vecdot
 from .numpy_api.linalg import vecmat as vecmat
@@ -192,9 +192,23 @@ from .numpy_api.manipulation import tile as tile
 from .numpy_api.manipulation import transpose as transpose
 from .numpy_api.masked import nanstd as nanstd
 from .numpy_api.masked import nanvar as nanvar
+from .numpy_api.moments import mean as mean
 from .numpy_api.moments import nanmean as nanmean
+from .numpy_api.moments import std as std
+from .numpy_api.moments import var as var
+from .numpy_api.reductions import all as all
+from .numpy_api.reductions import amax as amax
+from .numpy_api.reductions import amin as amin
+from .numpy_api.reductions import any as any
+from .numpy_api.reductions import count_nonzero as count_nonzero
+from .numpy_api.reductions import max as max
+from .numpy_api.reductions import min as min
 from .numpy_api.reductions import nanmax as nanmax
 from .numpy_api.reductions import nanmin as nanmin
+from .numpy_api.reductions import nanprod as nanprod
+from .numpy_api.reductions import nansum as nansum
+from .numpy_api.reductions import prod as prod
+from .numpy_api.reductions import sum as sum
 from .numpy_api.searching import argmax as argmax
 from .numpy_api.searching import argmin as argmin
 from .numpy_api.searching import argwhere as argwhere
@@ -275,140 +289,120 @@ from .tensor.einsum import einsum_path as einsum_path
 from .tensor.einsum import evaluate as evaluate
 from .tensor.einsum import explain as explain
 from .tensor.query import query as query
-from .tensor.types import Binary as _Binary
-from .tensor.types import Count as _Count
-from .tensor.types import Extreme as _Extreme
-from .tensor.types import Mapped as _Mapped
-from .tensor.types import Mean as _Mean
-from .tensor.types import Spread as _Spread
-from .tensor.types import Sum as _Sum
-from .tensor.types import Test as _Test
-from .tensor.types import Unary as _Unary
+from .tensor.types import binary as _binary
+from .tensor.types import mapped as _mapped
+from .tensor.types import unary as _unary
 from .versions import show_versions as show_versions
 
 __version__: str
 __array_api_version__: str
-abs: _Unary
-absolute: _Unary
-acos: _Unary
-acosh: _Unary
-add: _Binary
-all: _Test
-amax: _Extreme
-amin: _Extreme
-angle: _Mapped
-any: _Test
-arccos: _Unary
-arccosh: _Unary
-arcsin: _Unary
-arcsinh: _Unary
-arctan: _Unary
-arctan2: _Binary
-arctanh: _Unary
-asin: _Unary
-asinh: _Unary
-atan: _Unary
-atan2: _Binary
-atanh: _Unary
-bitwise_and: _Binary
-bitwise_count: _Mapped
-bitwise_invert: _Unary
-bitwise_left_shift: _Binary
-bitwise_not: _Unary
-bitwise_or: _Binary
-bitwise_right_shift: _Binary
-bitwise_xor: _Binary
-cbrt: _Unary
-ceil: _Unary
-conj: _Unary
-conjugate: _Unary
-copysign: _Binary
-cos: _Unary
-cosh: _Unary
-count_nonzero: _Count
-deg2rad: _Unary
-degrees: _Unary
-divide: _Binary
-equal: _Binary
-exp: _Unary
-exp2: _Unary
-expm1: _Unary
-fabs: _Mapped
-fix: _Mapped
-float_power: _Binary
-floor: _Unary
-floor_divide: _Binary
-fmax: _Binary
-fmin: _Binary
-fmod: _Binary
-gcd: _Binary
-greater: _Binary
-greater_equal: _Binary
-heaviside: _Binary
-hypot: _Binary
-i0: _Mapped
-imag: _Unary
-invert: _Unary
-iscomplex: _Mapped
-isfinite: _Unary
-isinf: _Unary
-isnan: _Unary
-isreal: _Mapped
-lcm: _Binary
-ldexp: _Binary
-left_shift: _Binary
-less: _Binary
-less_equal: _Binary
-log: _Unary
-log10: _Unary
-log1p: _Unary
-log2: _Unary
-logaddexp: _Binary
-logaddexp2: _Binary
-logical_and: _Binary
-logical_not: _Unary
-logical_or: _Binary
-logical_xor: _Binary
-max: _Extreme
-maximum: _Binary
-mean: _Mean
-min: _Extreme
-minimum: _Binary
-mod: _Binary
-multiply: _Binary
-nan_to_num: _Mapped
-nanprod: _Sum
-nansum: _Sum
-negative: _Unary
-nextafter: _Binary
-not_equal: _Binary
-positive: _Unary
-pow: _Binary
-power: _Binary
-prod: _Sum
-rad2deg: _Unary
-radians: _Unary
-real: _Unary
-reciprocal: _Unary
-remainder: _Binary
-right_shift: _Binary
-rint: _Unary
-sign: _Unary
-signbit: _Unary
-sin: _Unary
-sinc: _Mapped
-sinh: _Unary
-spacing: _Mapped
-sqrt: _Unary
-square: _Unary
-std: _Spread
-subtract: _Binary
-sum: _Sum
-tan: _Unary
-tanh: _Unary
-true_divide: _Binary
-trunc: _Unary
-var: _Spread
+abs = _unary
+absolute = _unary
+acos = _unary
+acosh = _unary
+add = _binary
+angle = _mapped
+arccos = _unary
+arccosh = _unary
+arcsin = _unary
+arcsinh = _unary
+arctan = _unary
+arctan2 = _binary
+arctanh = _unary
+asin = _unary
+asinh = _unary
+atan = _unary
+atan2 = _binary
+atanh = _unary
+bitwise_and = _binary
+bitwise_count = _mapped
+bitwise_invert = _unary
+bitwise_left_shift = _binary
+bitwise_not = _unary
+bitwise_or = _binary
+bitwise_right_shift = _binary
+bitwise_xor = _binary
+cbrt = _unary
+ceil = _unary
+conj = _unary
+conjugate = _unary
+copysign = _binary
+cos = _unary
+cosh = _unary
+deg2rad = _unary
+degrees = _unary
+divide = _binary
+equal = _binary
+exp = _unary
+exp2 = _unary
+expm1 = _unary
+fabs = _mapped
+fix = _mapped
+float_power = _binary
+floor = _unary
+floor_divide = _binary
+fmax = _binary
+fmin = _binary
+fmod = _binary
+gcd = _binary
+greater = _binary
+greater_equal = _binary
+heaviside = _binary
+hypot = _binary
+i0 = _mapped
+imag = _unary
+invert = _unary
+iscomplex = _mapped
+isfinite = _unary
+isinf = _unary
+isnan = _unary
+isreal = _mapped
+lcm = _binary
+ldexp = _binary
+left_shift = _binary
+less = _binary
+less_equal = _binary
+log = _unary
+log10 = _unary
+log1p = _unary
+log2 = _unary
+logaddexp = _binary
+logaddexp2 = _binary
+logical_and = _binary
+logical_not = _unary
+logical_or = _binary
+logical_xor = _binary
+maximum = _binary
+minimum = _binary
+mod = _binary
+multiply = _binary
+nan_to_num = _mapped
+negative = _unary
+nextafter = _binary
+not_equal = _binary
+positive = _unary
+pow = _binary
+power = _binary
+rad2deg = _unary
+radians = _unary
+real = _unary
+reciprocal = _unary
+remainder = _binary
+right_shift = _binary
+rint = _unary
+sign = _unary
+signbit = _unary
+sin = _unary
+sinc = _mapped
+sinh = _unary
+spacing = _mapped
+sqrt = _unary
+square = _unary
+subtract = _binary
+tan = _unary
+tanh = _unary
+true_divide = _binary
+trunc = _unary
 
 def __array_namespace_info__() -> _Info: ...
 def __dir__() -> list[str]: ...

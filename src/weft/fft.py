@@ -38,7 +38,7 @@ for _name in _TRANSFORMS:
     globals()[_name] = of_dense_tensors(getattr(np.fft, _name), 'A.asformat("dense"), or numpy.fft of A.todense()')
 
 
-def fftfreq(n: int, /, *, d: float = 1.0, dtype: DTypeLike | None = None, device: Any = None) -> SparseTensor:
+def fftfreq(n: int, /, d: float = 1.0, *, dtype: DTypeLike | None = None, device: Any = None) -> SparseTensor:
     """Return the frequencies of the elements of :func:`weft.fft.fft`'s result.
 
     Parameters
@@ -62,7 +62,7 @@ def fftfreq(n: int, /, *, d: float = 1.0, dtype: DTypeLike | None = None, device
     return SparseTensor(Storage.dense(np.fft.fftfreq(n, d).astype(dtype or np.float64)))
 
 
-def rfftfreq(n: int, /, *, d: float = 1.0, dtype: DTypeLike | None = None, device: Any = None) -> SparseTensor:
+def rfftfreq(n: int, /, d: float = 1.0, *, dtype: DTypeLike | None = None, device: Any = None) -> SparseTensor:
     """Return the frequencies of the elements of :func:`weft.fft.rfft`'s result.
 
     Parameters
@@ -80,7 +80,7 @@ def rfftfreq(n: int, /, *, d: float = 1.0, dtype: DTypeLike | None = None, devic
     return SparseTensor(Storage.dense(np.fft.rfftfreq(n, d).astype(dtype or np.float64)))
 
 
-def fftshift(x: Any, /, *, axes: int | tuple[int, ...] | None = None) -> SparseTensor:
+def fftshift(x: Any, /, axes: int | tuple[int, ...] | None = None) -> SparseTensor:
     """Move the element of frequency 0 to the middle of axes.
 
     Parameters
@@ -99,7 +99,7 @@ def fftshift(x: Any, /, *, axes: int | tuple[int, ...] | None = None) -> SparseT
     return _moved(x, axes, lambda size: size // 2)
 
 
-def ifftshift(x: Any, /, *, axes: int | tuple[int, ...] | None = None) -> SparseTensor:
+def ifftshift(x: Any, /, axes: int | tuple[int, ...] | None = None) -> SparseTensor:
     """Undo :func:`weft.fft.fftshift`.
 
     Parameters

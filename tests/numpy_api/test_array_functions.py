@@ -9,7 +9,7 @@ from tests.formats_for_tests import FORMATS, SHAPES, drawn, sparse
 import weft
 from weft.config import config
 from weft.storage import check
-from weft.tensor import array_function
+from weft.tensor import dispatch
 
 pytestmark = pytest.mark.kernels_together
 
@@ -459,4 +459,4 @@ def test_parameters_that_are_tensors(call, weight):
     compare(call(np, X0, X1, weight), expected)
     with config.override(max_densify_bytes=0), pytest.raises(weft.errors.DensifyError):
         weft.linspace(0.0, X1, 3)
-    assert not hasattr(array_function._running, "calls") or not array_function._running.calls
+    assert not hasattr(dispatch._running, "calls") or not dispatch._running.calls

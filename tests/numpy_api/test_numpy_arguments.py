@@ -23,7 +23,26 @@ def dense(x):
         lambda w, a, t: w.quantile(a, [0.3, 0.7], axis=0, method="inverted_cdf", weights=W),
         lambda w, a, t: w.percentile(a, [30, 60], method="inverted_cdf", weights=W),
         lambda w, a, t: w.nanpercentile(a, 30, axis=1, method="inverted_cdf", weights=W),
+        lambda w, a, t: w.sum(a, 0, np.float32),
+        lambda w, a, t: w.prod(t, (0, 2), None, None, True, 2.0, t > 0),
+        lambda w, a, t: w.nansum(a, 0, None, None, True),
+        lambda w, a, t: w.max(a, 1, None, True, 3.5, a > 1),
+        lambda w, a, t: w.nanmin(a, 1, None, True),
+        lambda w, a, t: w.any(a, 0, None, True, where=a > 1),
+        lambda w, a, t: w.mean(t, 1, np.float32, None, True),
+        lambda w, a, t: w.nanmean(a, 0, None, None, True),
+        lambda w, a, t: w.var(a, 0, None, None, 1, True),
+        lambda w, a, t: w.nanstd(a, 0, None, None, 1, True),
+        lambda w, a, t: w.count_nonzero(a, 0),
+        lambda w, a, t: w.sort(a, 0, "stable"),
+        lambda w, a, t: w.argsort(a, 0, "stable", None),
+        lambda w, a, t: w.reshape(t, (4, 6), "F"),
+        lambda w, a, t: w.diff(t, 1, -1, 1.0, 2.0),
+        lambda w, a, t: w.searchsorted(a[1], 1.0, "right", np.array([1, 0, 2])),
+        lambda w, a, t: w.take(a, indices=[2, 0], axis=1),
+        lambda w, a, t: w.fft.fftshift(a, 0),
         lambda w, a, t: w.trace(a, 1),
+        lambda w, a, t: w.trace(t),
         lambda w, a, t: w.trace(t, 1, 2, 0),
         lambda w, a, t: w.trace(t, axis1=0, axis2=1, dtype=np.float32),
         lambda w, a, t: w.take(a, [[5, -1], [0, -7]], 1, mode="wrap"),
@@ -64,6 +83,12 @@ OUT = {
     "cumsum": (lambda w, a, t, out: w.cumsum(a, 0, None, out), (3, 3), float),
     "nancumprod": (lambda w, a, t, out: w.nancumprod(a, axis=0, out=out), (3, 3), float),
     "cumulative_sum": (lambda w, a, t, out: w.cumulative_sum(a, axis=1, out=out, include_initial=True), (3, 4), float),
+    "sum": (lambda w, a, t, out: w.sum(a, 0, None, out), (3,), float),
+    "std": (lambda w, a, t, out: w.std(a, 0, None, out), (3,), float),
+    "min": (lambda w, a, t, out: w.min(a, 0, out), (3,), float),
+    "all": (lambda w, a, t, out: w.all(a, 0, out), (3,), bool),
+    "round": (lambda w, a, t, out: w.round(a, 0, out), (3, 3), float),
+    "clip": (lambda w, a, t, out: w.clip(a, 1, 2, out), (3, 3), float),
     "trace": (lambda w, a, t, out: w.trace(t, 0, 0, 1, None, out), (4,), float),
     "take": (lambda w, a, t, out: w.take(a, [1, 5], 0, out, "clip"), (2, 3), float),
     "stack": (lambda w, a, t, out: w.stack([a, a], 1, out), (3, 2, 3), float),
@@ -101,6 +126,14 @@ def test_casts_that_are_refused(call):
     for namespace, operand in ((np, D), (weft, A), (np, A)):
         with pytest.raises(TypeError):
             call(namespace, operand)
+
+
+@pytest.mark.parametrize("name", ["sort", "argsort", "partition", "argpartition"])
+def test_an_order_of_fields_is_refused(name):
+    arguments = (1, 0, "introselect") if "partition" in name else (0, None)
+    for namespace, operand in ((np, D), (weft, A), (np, A)):
+        with pytest.raises(ValueError, match="Cannot specify order when the array has no fields"):
+            getattr(namespace, name)(operand, *arguments, "x")
 
 
 def test_tensors_without_axes_are_vectors_for_put_place_take_and_repeat():

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 
 from ..operations import foreign_tensors
-from ..tensor.lazy import resolve
+from ..tensor.lazy_methods import resolve
 
 
 def _contact() -> bool:

@@ -308,6 +308,9 @@ def sum_duplicates(self: SparseTensor) -> None:
     replace_storage(self, storage_of(self.canonical()))
 
 
+sort_indices = sum_duplicates
+
+
 def eliminate_zeros(self: SparseTensor) -> None:
     """Remove the stored values that equal the fill value, in place.
 

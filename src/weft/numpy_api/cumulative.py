@@ -170,7 +170,7 @@ def nancumprod(x: Any, axis: int | None = None, dtype: DTypeLike | None = None, 
     return cumprod(map(lambda v: np.where(np.isnan(v), v.dtype.type(1), v), x), axis, dtype, out)
 
 
-def diff(x: Any, /, n: int = 1, axis: int = -1, *, prepend: Any = None, append: Any = None) -> SparseTensor | Any:
+def diff(x: Any, /, n: int = 1, axis: int = -1, prepend: Any = None, append: Any = None) -> SparseTensor | Any:
     """Return the differences of neighbors along an axis, taken ``n`` times.
 
     Parameters

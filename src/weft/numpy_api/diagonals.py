@@ -32,6 +32,7 @@ from ..storage import Storage, checked_shape, coordinate_storage
 from ..tensor.construction import as_shape
 from ..tensor.sparse_tensor import SparseTensor
 from .manipulation import ravel
+from .reductions import sum as total
 
 
 def tril(x: Any, /, k: int = 0, format: FormatLike | None = None) -> SparseTensor:
@@ -118,7 +119,7 @@ def _triangle(x: Any, inside: Any, name: str) -> SparseTensor:
     return SparseTensor(execution.convert(found, turned.format)).transpose(back)
 
 
-def diagonal(x: Any, /, offset: int = 0, axis1: int = 0, axis2: int = 1) -> SparseTensor:
+def diagonal(x: Any, /, offset: int = 0, axis1: int = 0, axis2: int = 1, *, k: int | None = None) -> SparseTensor:
     """Return a diagonal of two axes: elements whose coordinates differ by ``offset``.
 
     Unlike NumPy's, the result is a copy.
@@ -131,6 +132,8 @@ def diagonal(x: Any, /, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Spar
         The diagonal: positive above the main one, negative below it.
     axis1, axis2 : int
         The axes of the rows and of the columns.
+    k : int, optional
+        The name that scipy.sparse has for ``offset``.
 
     Returns
     -------
@@ -149,7 +152,7 @@ def diagonal(x: Any, /, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Spar
     >>> weft.diagonal(weft.eye(3, format="csr")).todense()
     array([1., 1., 1.])
     """
-    tensor = SparseTensor(storage_of(x))
+    tensor, offset = SparseTensor(storage_of(x)), offset if k is None else k
     if tensor.ndim < 2:
         raise ValueError("diag requires an array of at least two dimensions")
     a, b = normalize_axis_index(axis1, tensor.ndim), normalize_axis_index(axis2, tensor.ndim)
@@ -168,6 +171,38 @@ def diagonal(x: Any, /, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Spar
     # Implicit entries stay implicit on the diagonal, so that the fill value is the same.
     found = _along(square.type, a, b, dense).run((square,))
     return SparseTensor(relabel_fill(found, storage_of(tensor).type.fill))
+
+
+def trace(
+    x: Any, /, offset: int = 0, axis1: int = 0, axis2: int = 1, dtype: DTypeLike | None = None, out: Any = None
+) -> SparseTensor | Any:
+    """Return the sum of a diagonal of two axes.
+
+    Parameters
+    ----------
+    x : array_like
+        A tensor of at least two axes.
+    offset : int
+        The diagonal: positive above the main one, negative below it.
+    axis1, axis2 : int
+        The axes of the rows and of the columns.
+    dtype : dtype, optional
+        The dtype of the sum.
+    out : ndarray or SparseTensor, optional
+        The array or tensor into which the result is written.
+
+    Returns
+    -------
+    SparseTensor or NumPy scalar
+        The sums, a scalar for a matrix.
+
+    Examples
+    --------
+    >>> import weft
+    >>> weft.trace(weft.eye(3, format="csr"))
+    np.float64(3.0)
+    """
+    return total(diagonal(x, offset, axis1, axis2), axis=-1, dtype=dtype, out=out)
 
 
 @kept

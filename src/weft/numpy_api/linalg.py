@@ -30,6 +30,7 @@ from ..tensor.out_argument import put_into, write_out
 from ..tensor.sparse_tensor import SparseTensor
 from .creation import eye
 from .diagonals import diagonal as numpy_diagonal
+from .diagonals import trace as numpy_trace
 from .manipulation import broadcast_arrays, expand_dims, moveaxis
 from .manipulation import matrix_transpose as matrix_transpose
 from .reductions import max as largest
@@ -83,7 +84,7 @@ def matmul(x1: Any, x2: Any, /) -> Any:
     return product(x1, x2, SparseTensor)
 
 
-def tensordot(x1: Any, x2: Any, /, axes: Any = 2) -> SparseTensor | Any:
+def tensordot(x1: Any, x2: Any, /, axes: Any = 2, *, out: Any = None) -> SparseTensor | Any:
     """Return the sum of products over some axes of two tensors.
 
     Parameters
@@ -92,6 +93,8 @@ def tensordot(x1: Any, x2: Any, /, axes: Any = 2) -> SparseTensor | Any:
         The operands.
     axes : int or pair of int or of sequences of int
         A number ``n`` for the last ``n`` axes of ``x1`` and the first ``n`` axes of ``x2``, or the axes of each.
+    out : ndarray or SparseTensor, optional
+        The array or tensor into which the result is written.
 
     Returns
     -------
@@ -128,8 +131,8 @@ def tensordot(x1: Any, x2: Any, /, axes: Any = 2) -> SparseTensor | Any:
         if storage_of(x1).shape[a] != storage_of(x2).shape[b]:
             raise ValueError("shape-mismatch for sum")
         right[b] = a
-    out = [v for v in left if v not in first] + [v for v in right if v >= n]
-    return einsum(x1, left, x2, right, out)
+    free = [v for v in left if v not in first] + [v for v in right if v >= n]
+    return put_into(out, einsum(x1, left, x2, right, free), "tensordot")
 
 
 def vecdot(x1: Any, x2: Any, /, *, axis: int = -1) -> SparseTensor | Any:
@@ -553,31 +556,15 @@ def trace(
 ) -> SparseTensor | Any:
     """Return the sum of a diagonal of two axes, by default the last two.
 
-    Parameters
-    ----------
-    x : array_like
-        Matrices in the last two axes.
-    offset : int
-        The diagonal: positive above the main one, negative below it.
-    axis1, axis2 : int
-        The axes of the rows and of the columns.
-    dtype : dtype, optional
-        The dtype of the sum.
-    out : ndarray or SparseTensor, optional
-        The array or tensor into which the result is written.
-
-    Returns
-    -------
-    SparseTensor or NumPy scalar
-        The sums, a scalar for one matrix.
+    The arguments and results are those of :func:`weft.trace`.
 
     Examples
     --------
     >>> import weft
-    >>> weft.trace(weft.eye(3, format="csr"))
+    >>> weft.linalg.trace(weft.eye(3, format="csr"))
     np.float64(3.0)
     """
-    return total(numpy_diagonal(x, offset, axis1, axis2), axis=-1, dtype=dtype, out=out)
+    return numpy_trace(x, offset, axis1, axis2, dtype, out)
 
 
 # -- norms ---------------------------------------------------------------------------------------------------------

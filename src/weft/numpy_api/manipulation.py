@@ -211,7 +211,7 @@ def squeeze(x: Any, /, axis: int | Sequence[int] | None = None) -> SparseTensor:
 
 # -- shapes -----------------------------------------------------------------------------------------------------------
 def reshape(
-    x: Any, /, shape: int | Sequence[int], *, order: str | None = "C", copy: bool | None = None
+    x: Any, /, shape: int | Sequence[int], order: str | None = "C", *, copy: bool | None = None
 ) -> SparseTensor:
     """Return the same elements, in their order, in another shape.
 
@@ -340,7 +340,7 @@ def atleast_3d(x: Any) -> SparseTensor:
     return SparseTensor(storage_of(x)) if n > 2 else expand_dims(atleast_2d(x), 2)
 
 
-def broadcast_to(x: Any, /, shape: int | Sequence[int]) -> SparseTensor:
+def broadcast_to(x: Any, /, shape: int | Sequence[int], *, out: Any = None) -> SparseTensor:
     """Return a tensor repeated along new axes and axes of size 1.
 
     Unlike NumPy's, the result is a copy: stored entries are stored as often as they are repeated.
@@ -351,11 +351,13 @@ def broadcast_to(x: Any, /, shape: int | Sequence[int]) -> SparseTensor:
         The tensor.
     shape : int or sequence of int
         The shape of the result.
+    out : ndarray or SparseTensor, optional
+        The array or tensor into which the result is written.
 
     Returns
     -------
     SparseTensor
-        The repeated tensor.
+        The repeated tensor; or ``out``.
 
     Raises
     ------
@@ -375,7 +377,7 @@ def broadcast_to(x: Any, /, shape: int | Sequence[int]) -> SparseTensor:
            [0., 3.]])
     """
     wanted = tuple(shape) if isinstance(shape, (tuple, list)) else (operator.index(shape),)  # type: ignore[arg-type]
-    return SparseTensor(broadcast(storage_of(x), wanted))
+    return put_into(out, SparseTensor(broadcast(storage_of(x), wanted)), "broadcast_to")  # type: ignore[no-any-return]
 
 
 def broadcast_arrays(*arrays: Any) -> tuple[SparseTensor, ...]:
@@ -677,7 +679,7 @@ def tile(x: Any, repetitions: int | Sequence[int], /) -> SparseTensor:
     return SparseTensor(storage)
 
 
-def take(x: Any, indices: Any, /, axis: int | None = None, out: Any = None, mode: str = "raise") -> SparseTensor:
+def take(x: Any, /, indices: Any, axis: int | None = None, out: Any = None, mode: str = "raise") -> SparseTensor:
     """Return the elements at some indices along an axis.
 
     Parameters

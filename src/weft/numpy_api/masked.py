@@ -131,8 +131,8 @@ def _floating(x: Any, dtype: DTypeLike | None) -> np.dtype[Any]:
 
 
 def nanvar(
-    x: Any, /, axis: Axis = None, *, dtype: DTypeLike | None = None, ddof: float = 0, keepdims: bool = False,
-    out: Any = None,
+    x: Any, /, axis: Axis = None, dtype: DTypeLike | None = None, out: Any = None, ddof: float = 0,
+    keepdims: bool = False,
 ) -> Any:  # fmt: skip
     """Return the variance over some axes of the elements that are not NaN.
 
@@ -161,8 +161,8 @@ def nanvar(
 
 
 def nanstd(
-    x: Any, /, axis: Axis = None, *, dtype: DTypeLike | None = None, ddof: float = 0, keepdims: bool = False,
-    out: Any = None,
+    x: Any, /, axis: Axis = None, dtype: DTypeLike | None = None, out: Any = None, ddof: float = 0,
+    keepdims: bool = False,
 ) -> Any:  # fmt: skip
     """Return the standard deviation over some axes of the elements that are not NaN.
 

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import math
 import warnings
-from typing import Any
+from typing import TYPE_CHECKING, Any, Literal, overload
 
 import numpy as np
 from numpy.typing import DTypeLike
@@ -42,6 +42,9 @@ from .reductions import (
     same_structure,
 )
 
+if TYPE_CHECKING:
+    from ..tensor.types import Array, Scalar
+
 
 def _computed(storage: Storage, dtype: DTypeLike | None) -> np.dtype[Any]:
     """Return the dtype in which a mean is computed."""
@@ -66,8 +69,23 @@ def _divisor(count: float) -> float:
     return float(max(count, 0))
 
 
+@overload
 def mean(
-    x: Any, /, axis: Axis = None, *, dtype: DTypeLike | None = None, keepdims: bool = False, out: Any = None,
+    x: SparseTensor | Array, /, axis: None = None, dtype: DTypeLike | None = None, out: None = None,
+    keepdims: Literal[False] = False, *, where: Any = True,
+) -> Scalar: ...  # fmt: skip
+@overload
+def mean(
+    x: SparseTensor, /, axis: Axis = None, dtype: DTypeLike | None = None, out: Any = None, keepdims: bool = False, *,
+    where: Any = True,
+) -> SparseTensor | Any: ...  # fmt: skip
+@overload
+def mean(
+    x: Any, /, axis: Axis = None, dtype: DTypeLike | None = None, out: Any = None, keepdims: bool = False, *,
+    where: Any = True,
+) -> Any: ...  # fmt: skip
+def mean(
+    x: Any, /, axis: Axis = None, dtype: DTypeLike | None = None, out: Any = None, keepdims: bool = False, *,
     where: Any = True,
 ) -> Any:  # fmt: skip
     """Return the mean over some axes.
@@ -116,7 +134,7 @@ def _as_asked(found: Storage, dtype: DTypeLike | None) -> Storage:
 
 
 def nanmean(
-    x: Any, /, axis: Axis = None, *, dtype: DTypeLike | None = None, keepdims: bool = False, out: Any = None
+    x: Any, /, axis: Axis = None, dtype: DTypeLike | None = None, out: Any = None, keepdims: bool = False
 ) -> Any:
     """Return the mean over some axes of the elements that are not NaN.
 
@@ -142,9 +160,24 @@ def nanmean(
     return finish_reduction(result, axes, keepdims, has_array, out, "nanmean", "same_kind")
 
 
+@overload
 def var(
-    x: Any, /, axis: Axis = None, *, dtype: DTypeLike | None = None, ddof: float = 0, correction: float | None = None,
-    keepdims: bool = False, out: Any = None, where: Any = True,
+    x: SparseTensor | Array, /, axis: None = None, dtype: DTypeLike | None = None, out: None = None, ddof: float = 0,
+    keepdims: Literal[False] = False, *, correction: float | None = None, where: Any = True,
+) -> Scalar: ...  # fmt: skip
+@overload
+def var(
+    x: SparseTensor, /, axis: Axis = None, dtype: DTypeLike | None = None, out: Any = None, ddof: float = 0,
+    keepdims: bool = False, *, correction: float | None = None, where: Any = True,
+) -> SparseTensor | Any: ...  # fmt: skip
+@overload
+def var(
+    x: Any, /, axis: Axis = None, dtype: DTypeLike | None = None, out: Any = None, ddof: float = 0,
+    keepdims: bool = False, *, correction: float | None = None, where: Any = True,
+) -> Any: ...  # fmt: skip
+def var(
+    x: Any, /, axis: Axis = None, dtype: DTypeLike | None = None, out: Any = None, ddof: float = 0,
+    keepdims: bool = False, *, correction: float | None = None, where: Any = True,
 ) -> Any:  # fmt: skip
     """Return the variance over some axes: the mean of the squared distances from the mean.
 
@@ -186,9 +219,24 @@ def var(
     return finish_reduction(_as_asked(result, dtype), axes, keepdims, has_array, out, "var")
 
 
+@overload
 def std(
-    x: Any, /, axis: Axis = None, *, dtype: DTypeLike | None = None, ddof: float = 0, correction: float | None = None,
-    keepdims: bool = False, out: Any = None, where: Any = True,
+    x: SparseTensor | Array, /, axis: None = None, dtype: DTypeLike | None = None, out: None = None, ddof: float = 0,
+    keepdims: Literal[False] = False, *, correction: float | None = None, where: Any = True,
+) -> Scalar: ...  # fmt: skip
+@overload
+def std(
+    x: SparseTensor, /, axis: Axis = None, dtype: DTypeLike | None = None, out: Any = None, ddof: float = 0,
+    keepdims: bool = False, *, correction: float | None = None, where: Any = True,
+) -> SparseTensor | Any: ...  # fmt: skip
+@overload
+def std(
+    x: Any, /, axis: Axis = None, dtype: DTypeLike | None = None, out: Any = None, ddof: float = 0,
+    keepdims: bool = False, *, correction: float | None = None, where: Any = True,
+) -> Any: ...  # fmt: skip
+def std(
+    x: Any, /, axis: Axis = None, dtype: DTypeLike | None = None, out: Any = None, ddof: float = 0,
+    keepdims: bool = False, *, correction: float | None = None, where: Any = True,
 ) -> Any:  # fmt: skip
     """Return the standard deviation over some axes: the square root of the variance.
 

@@ -21,8 +21,9 @@ from __future__ import annotations
 import builtins
 import math
 import warnings
+from collections.abc import Callable
 from functools import lru_cache, partial
-from typing import Any
+from typing import TYPE_CHECKING, Any, Literal, TypeVar, overload
 
 import numpy as np
 from numpy.typing import DTypeLike
@@ -49,7 +50,16 @@ from ..tensor.operators import wrap_result
 from ..tensor.out_argument import write_out
 from ..tensor.sparse_tensor import SparseTensor
 
+if TYPE_CHECKING:
+    from ..tensor.types import Array, Operand, Scalar
+
 Axis = int | tuple[int, ...] | None
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+def typed_as(model: F) -> Callable[[Callable[..., Any]], F]:
+    """Return a decorator for a function with the overloads of another, which it leaves as it is."""
+    return lambda function: function  # type: ignore[return-value]
 
 
 @record
@@ -376,9 +386,24 @@ def _widened(x: Any, dtype: DTypeLike | None, name: str) -> tuple[str, ...]:
     return () if wanted == own else (wanted.name,)
 
 
+@overload
 def sum(
-    x: Any, /, axis: Axis = None, *, dtype: DTypeLike | None = None, keepdims: bool = False,
-    initial: Any = None, out: Any = None, where: Any = True,
+    x: SparseTensor | Array, /, axis: None = None, dtype: DTypeLike | None = None, out: None = None,
+    keepdims: Literal[False] = False, initial: Any = None, where: Any = True,
+) -> Scalar: ...  # fmt: skip
+@overload
+def sum(
+    x: Operand, /, axis: Axis = None, dtype: DTypeLike | None = None, out: Any = None, keepdims: bool = False,
+    initial: Any = None, where: Any = True,
+) -> Operand | Any: ...  # fmt: skip
+@overload
+def sum(
+    x: Any, /, axis: Axis = None, dtype: DTypeLike | None = None, out: Any = None, keepdims: bool = False,
+    initial: Any = None, where: Any = True,
+) -> Any: ...  # fmt: skip
+def sum(
+    x: Any, /, axis: Axis = None, dtype: DTypeLike | None = None, out: Any = None, keepdims: bool = False,
+    initial: Any = None, where: Any = True,
 ) -> Any:  # fmt: skip
     """Return the sum over some axes.
 
@@ -424,9 +449,24 @@ def sum(
     return _reduction("sum", (*_widened(x, dtype, "sum"), "add"), x, axis, keepdims, initial, out, where)
 
 
+@overload
 def prod(
-    x: Any, /, axis: Axis = None, *, dtype: DTypeLike | None = None, keepdims: bool = False,
-    initial: Any = None, out: Any = None, where: Any = True,
+    x: SparseTensor | Array, /, axis: None = None, dtype: DTypeLike | None = None, out: None = None,
+    keepdims: Literal[False] = False, initial: Any = None, where: Any = True,
+) -> Scalar: ...  # fmt: skip
+@overload
+def prod(
+    x: Operand, /, axis: Axis = None, dtype: DTypeLike | None = None, out: Any = None, keepdims: bool = False,
+    initial: Any = None, where: Any = True,
+) -> Operand | Any: ...  # fmt: skip
+@overload
+def prod(
+    x: Any, /, axis: Axis = None, dtype: DTypeLike | None = None, out: Any = None, keepdims: bool = False,
+    initial: Any = None, where: Any = True,
+) -> Any: ...  # fmt: skip
+def prod(
+    x: Any, /, axis: Axis = None, dtype: DTypeLike | None = None, out: Any = None, keepdims: bool = False,
+    initial: Any = None, where: Any = True,
 ) -> Any:  # fmt: skip
     """Return the product over some axes.
 
@@ -442,8 +482,23 @@ def prod(
     return _reduction("prod", (*_widened(x, dtype, "prod"), "multiply"), x, axis, keepdims, initial, out, where)
 
 
+@overload
 def min(
-    x: Any, /, axis: Axis = None, *, keepdims: bool = False, initial: Any = None, out: Any = None, where: Any = True,
+    x: SparseTensor | Array, /, axis: None = None, out: None = None, keepdims: Literal[False] = False,
+    initial: Any = None, where: Any = True, *, explicit: bool = False,
+) -> Scalar | Any: ...  # fmt: skip
+@overload
+def min(
+    x: Operand, /, axis: Axis = None, out: Any = None, keepdims: bool = False, initial: Any = None, where: Any = True,
+    *, explicit: bool = False,
+) -> Operand | Any: ...  # fmt: skip
+@overload
+def min(
+    x: Any, /, axis: Axis = None, out: Any = None, keepdims: bool = False, initial: Any = None, where: Any = True, *,
+    explicit: bool = False,
+) -> Any: ...  # fmt: skip
+def min(
+    x: Any, /, axis: Axis = None, out: Any = None, keepdims: bool = False, initial: Any = None, where: Any = True, *,
     explicit: bool = False,
 ) -> Any:  # fmt: skip
     """Return the minimum over some axes; a slice with NaN has the minimum NaN.
@@ -489,8 +544,23 @@ def min(
     return _reduction("min", ("minimum",), x, axis, keepdims, initial, out, where)
 
 
+@overload
 def max(
-    x: Any, /, axis: Axis = None, *, keepdims: bool = False, initial: Any = None, out: Any = None, where: Any = True,
+    x: SparseTensor | Array, /, axis: None = None, out: None = None, keepdims: Literal[False] = False,
+    initial: Any = None, where: Any = True, *, explicit: bool = False,
+) -> Scalar | Any: ...  # fmt: skip
+@overload
+def max(
+    x: Operand, /, axis: Axis = None, out: Any = None, keepdims: bool = False, initial: Any = None, where: Any = True,
+    *, explicit: bool = False,
+) -> Operand | Any: ...  # fmt: skip
+@overload
+def max(
+    x: Any, /, axis: Axis = None, out: Any = None, keepdims: bool = False, initial: Any = None, where: Any = True, *,
+    explicit: bool = False,
+) -> Any: ...  # fmt: skip
+def max(
+    x: Any, /, axis: Axis = None, out: Any = None, keepdims: bool = False, initial: Any = None, where: Any = True, *,
     explicit: bool = False,
 ) -> Any:  # fmt: skip
     """Return the maximum over some axes; a slice with NaN has the maximum NaN.
@@ -541,10 +611,22 @@ def _limits(dtype: np.dtype[Any]) -> tuple[Any, Any]:
     return (False, True) if dtype.kind == "b" else (-np.inf, np.inf)
 
 
-amax, amin = max, min
+amax = max
+amin = min
 
 
-def any(x: Any, /, axis: Axis = None, *, keepdims: bool = False, out: Any = None, where: Any = True) -> Any:
+@overload
+def any(
+    x: SparseTensor | Array, /, axis: None = None, out: None = None, keepdims: Literal[False] = False, *,
+    where: Any = True,
+) -> np.bool_: ...  # fmt: skip
+@overload
+def any(
+    x: Operand, /, axis: Axis = None, out: Any = None, keepdims: bool = False, *, where: Any = True
+) -> Operand | Any: ...
+@overload
+def any(x: Any, /, axis: Axis = None, out: Any = None, keepdims: bool = False, *, where: Any = True) -> Any: ...
+def any(x: Any, /, axis: Axis = None, out: Any = None, keepdims: bool = False, *, where: Any = True) -> Any:
     """Return whether any element over some axes is nonzero.
 
     The arguments, results and errors are those of :func:`sum`, without ``dtype`` and ``initial``.
@@ -559,7 +641,18 @@ def any(x: Any, /, axis: Axis = None, *, keepdims: bool = False, out: Any = None
     return _reduction("any", (*_as_bool(x, "any"), "logical_or"), x, axis, keepdims, None, out, where)
 
 
-def all(x: Any, /, axis: Axis = None, *, keepdims: bool = False, out: Any = None, where: Any = True) -> Any:
+@overload
+def all(
+    x: SparseTensor | Array, /, axis: None = None, out: None = None, keepdims: Literal[False] = False, *,
+    where: Any = True,
+) -> np.bool_: ...  # fmt: skip
+@overload
+def all(
+    x: Operand, /, axis: Axis = None, out: Any = None, keepdims: bool = False, *, where: Any = True
+) -> Operand | Any: ...
+@overload
+def all(x: Any, /, axis: Axis = None, out: Any = None, keepdims: bool = False, *, where: Any = True) -> Any: ...
+def all(x: Any, /, axis: Axis = None, out: Any = None, keepdims: bool = False, *, where: Any = True) -> Any:
     """Return whether all elements over some axes are nonzero.
 
     The arguments, results and errors are those of :func:`sum`, without ``dtype`` and ``initial``.
@@ -578,7 +671,13 @@ def _as_bool(x: Any, name: str) -> tuple[str, ...]:
     return () if operand(x, name)[0].type.dtype == "bool" else ("bool",)
 
 
-def count_nonzero(x: Any, /, axis: Axis = None, *, keepdims: bool = False) -> Any:
+@overload
+def count_nonzero(x: SparseTensor | Array, /, axis: None = None, keepdims: Literal[False] = False) -> np.int64: ...
+@overload
+def count_nonzero(x: Operand, /, axis: Axis = None, keepdims: bool = False) -> Operand | Any: ...
+@overload
+def count_nonzero(x: Any, /, axis: Axis = None, keepdims: bool = False) -> Any: ...
+def count_nonzero(x: Any, /, axis: Axis = None, keepdims: bool = False) -> Any:
     """Return the number of nonzero elements over some axes.
 
     Implicit entries count if the fill value is nonzero, and stored zeros do not count.
@@ -608,9 +707,10 @@ def count_nonzero(x: Any, /, axis: Axis = None, *, keepdims: bool = False) -> An
     return _reduction("count_nonzero", steps, x, axis, keepdims, None, None)
 
 
+@typed_as(sum)
 def nansum(
-    x: Any, /, axis: Axis = None, *, dtype: DTypeLike | None = None, keepdims: bool = False,
-    initial: Any = None, out: Any = None, where: Any = True,
+    x: Any, /, axis: Axis = None, dtype: DTypeLike | None = None, out: Any = None, keepdims: bool = False,
+    initial: Any = None, where: Any = True,
 ) -> Any:  # fmt: skip
     """Return the sum over some axes of the elements that are not NaN.
 
@@ -627,9 +727,10 @@ def nansum(
     return _reduction("nansum", steps, x, axis, keepdims, initial, out, where)
 
 
+@typed_as(sum)
 def nanprod(
-    x: Any, /, axis: Axis = None, *, dtype: DTypeLike | None = None, keepdims: bool = False,
-    initial: Any = None, out: Any = None, where: Any = True,
+    x: Any, /, axis: Axis = None, dtype: DTypeLike | None = None, out: Any = None, keepdims: bool = False,
+    initial: Any = None, where: Any = True,
 ) -> Any:  # fmt: skip
     """Return the product over some axes of the elements that are not NaN.
 
@@ -656,7 +757,7 @@ def with_warning(found: Any) -> Any:
 
 
 def nanmin(
-    x: Any, /, axis: Axis = None, *, keepdims: bool = False, initial: Any = None, out: Any = None, where: Any = True
+    x: Any, /, axis: Axis = None, out: Any = None, keepdims: bool = False, initial: Any = None, where: Any = True
 ) -> Any:
     """Return the minimum over some axes of the elements that are not NaN.
 
@@ -674,7 +775,7 @@ def nanmin(
 
 
 def nanmax(
-    x: Any, /, axis: Axis = None, *, keepdims: bool = False, initial: Any = None, out: Any = None, where: Any = True
+    x: Any, /, axis: Axis = None, out: Any = None, keepdims: bool = False, initial: Any = None, where: Any = True
 ) -> Any:
     """Return the maximum over some axes of the elements that are not NaN.
 

@@ -12,7 +12,7 @@ np.float64(7.0)
 
 from __future__ import annotations
 
-from typing import Any, overload
+from typing import Any, Literal, overload
 
 import numpy as np
 
@@ -32,6 +32,14 @@ from .manipulation import ravel
 
 
 # -- extremes ------------------------------------------------------------------------------------------------------
+@overload
+def argmax(
+    x: Any, /, axis: None = None, out: None = None, *, keepdims: Literal[False] = False, explicit: bool = False
+) -> np.int64: ...
+@overload
+def argmax(
+    x: Any, /, axis: int | None = None, out: Any = None, *, keepdims: bool = False, explicit: bool = False
+) -> SparseTensor | Any: ...
 def argmax(
     x: Any, /, axis: int | None = None, out: Any = None, *, keepdims: bool = False, explicit: bool = False
 ) -> Any:
@@ -72,6 +80,14 @@ def argmax(
     return put_into(out, _extreme(x, axis, keepdims, np.maximum, "argmax", explicit), "argmax")
 
 
+@overload
+def argmin(
+    x: Any, /, axis: None = None, out: None = None, *, keepdims: Literal[False] = False, explicit: bool = False
+) -> np.int64: ...
+@overload
+def argmin(
+    x: Any, /, axis: int | None = None, out: Any = None, *, keepdims: bool = False, explicit: bool = False
+) -> SparseTensor | Any: ...
 def argmin(
     x: Any, /, axis: int | None = None, out: Any = None, *, keepdims: bool = False, explicit: bool = False
 ) -> Any:
@@ -224,7 +240,7 @@ def flatnonzero(x: Any) -> SparseTensor:
     return nonzero(ravel(x))[0]
 
 
-def searchsorted(x1: Any, x2: Any, /, *, side: Any = "left", sorter: Any = None) -> SparseTensor | Any:
+def searchsorted(x1: Any, x2: Any, /, side: Any = "left", sorter: Any = None, *, out: Any = None) -> SparseTensor | Any:
     """Return the indices at which values are to be inserted into a sorted vector.
 
     The operands are made dense.
@@ -239,6 +255,8 @@ def searchsorted(x1: Any, x2: Any, /, *, side: Any = "left", sorter: Any = None)
         The index among equal elements: the first or the one behind the last.
     sorter : array_like of int, optional
         Indices that sort ``x1``.
+    out : ndarray or SparseTensor, optional
+        The array or tensor into which the result is written.
 
     Returns
     -------
@@ -258,8 +276,8 @@ def searchsorted(x1: Any, x2: Any, /, *, side: Any = "left", sorter: Any = None)
     array([2, 3])
     """
     first, second, order = (as_array(x) for x in (x1, x2, sorter))
-    found = np.searchsorted(first, second, side=side, sorter=order)
-    return SparseTensor(Storage.dense(found)) if np.ndim(found) else found
+    positions = np.searchsorted(first, second, side=side, sorter=order)
+    return put_into(out, SparseTensor(Storage.dense(positions)) if np.ndim(positions) else positions, "searchsorted")
 
 
 def isin(x1: Any, x2: Any, /, *, invert: bool = False, assume_unique: bool = False) -> SparseTensor | Any:

@@ -35,16 +35,23 @@ from .reductions import with_warning
 Array = np.ndarray[Any, Any]
 
 
+def _refuse_fields(order: Any) -> None:
+    if order is not None:
+        raise ValueError("Cannot specify order when the array has no fields.")
+
+
 def _sorted(seen: Lines) -> Array:
     """Return the values of stored entries, sorted within their lines."""
     return seen.values[np.lexsort((seen.values, seen.row))]
 
 
-def sort(x: Any, /, axis: int | None = -1, *, descending: bool = False, stable: bool = True) -> SparseTensor:
+def sort(
+    x: Any, /, axis: int | None = -1, kind: Any = None, order: Any = None, *, descending: bool = False,
+    stable: bool = True,
+) -> SparseTensor:  # fmt: skip
     """Return the elements sorted along an axis, with NaN last.
 
-    Implicit entries stay implicit and become one run of each line. Unlike NumPy's, the function has no ``kind`` and
-    no ``order``.
+    Implicit entries stay implicit and become one run of each line.
 
     Parameters
     ----------
@@ -52,6 +59,8 @@ def sort(x: Any, /, axis: int | None = -1, *, descending: bool = False, stable: 
         The tensor.
     axis : int, optional
         The axis. If it is None, the tensor is flattened.
+    kind, order : object
+        Arguments of NumPy's function, of which ``kind`` has no effect and ``order`` must be None.
     descending : bool
         True for descending order. NaN is last in any case.
     stable : bool
@@ -62,6 +71,11 @@ def sort(x: Any, /, axis: int | None = -1, *, descending: bool = False, stable: 
     SparseTensor
         A tensor in the format of ``x``.
 
+    Raises
+    ------
+    ValueError
+        If an ``order`` of fields is given, since no dtype of a tensor has fields.
+
     Examples
     --------
     >>> import weft
@@ -69,9 +83,9 @@ def sort(x: Any, /, axis: int | None = -1, *, descending: bool = False, stable: 
     >>> weft.sort(x).todense()
     array([0., 1., 3., 4.])
     """
+    _refuse_fields(order)
     storage = storage_of(ravel(x) if axis is None else x)
-    axis = -1 if axis is None else axis
-    axis = normalize_axis_index(axis, len(storage.shape))
+    axis = normalize_axis_index(-1 if axis is None else axis, len(storage.shape))
     seen = lines(storage, axis)
     values = _sorted(seen)
     nan = values != values
@@ -100,7 +114,10 @@ def _tensor_of(seen: Lines, like: Storage, axis: int) -> SparseTensor:
     return SparseTensor(execution.convert(whole.permuted(tuple(back)), like.format))
 
 
-def argsort(x: Any, /, axis: int | None = -1, *, descending: bool = False, stable: bool = True) -> SparseTensor:
+def argsort(
+    x: Any, /, axis: int | None = -1, kind: Any = None, order: Any = None, *, descending: bool = False,
+    stable: bool = True, out: Any = None,
+) -> SparseTensor:  # fmt: skip
     """Return the indices that sort the elements along an axis, a dense tensor.
 
     Parameters
@@ -109,18 +126,24 @@ def argsort(x: Any, /, axis: int | None = -1, *, descending: bool = False, stabl
         The tensor. One without axes is a vector of one element.
     axis : int, optional
         The axis. If it is None, the tensor is flattened.
+    kind, order : object
+        Arguments of NumPy's function, of which ``kind`` has no effect and ``order`` must be None.
     descending : bool
         True for descending order. NaN is last in any case.
     stable : bool
         An argument of the standard, which has no effect: every sort is stable.
+    out : ndarray or SparseTensor, optional
+        The array or tensor into which the result is written.
 
     Returns
     -------
     SparseTensor
-        The indices.
+        The indices; or ``out``.
 
     Raises
     ------
+    ValueError
+        If an ``order`` of fields is given, since no dtype of a tensor has fields.
     DensifyError
         If the indices exceed ``weft.config.max_densify_bytes``.
 
@@ -131,9 +154,9 @@ def argsort(x: Any, /, axis: int | None = -1, *, descending: bool = False, stabl
     >>> weft.argsort(x).todense()
     array([1, 3, 2, 0])
     """
+    _refuse_fields(order)
     storage = storage_of(ravel(x) if axis is None or not storage_of(x).shape else x)
-    axis = -1 if axis is None else axis
-    axis = normalize_axis_index(axis, len(storage.shape))
+    axis = normalize_axis_index(-1 if axis is None else axis, len(storage.shape))
     require_dense(storage.shape, np.dtype(np.int64), "positions of all elements")
     dense = SparseTensor(storage).todense()
     if not descending:
@@ -145,13 +168,11 @@ def argsort(x: Any, /, axis: int | None = -1, *, descending: bool = False, stabl
         if nan.any():  # which come last in any case
             last = np.take_along_axis(nan, found, axis)
             found = np.take_along_axis(found, np.argsort(last, axis=axis, kind="stable"), axis)
-    return SparseTensor(Storage.dense(found))
+    return put_into(out, SparseTensor(Storage.dense(found)), "argsort")  # type: ignore[no-any-return]
 
 
 def partition(x: Any, kth: Any, axis: int | None = -1, kind: str = "introselect", order: Any = None) -> SparseTensor:
     """Return the elements partitioned along an axis at position ``kth``; all elements are sorted.
-
-    Unlike NumPy's, ``kind`` and ``order`` have no effect.
 
     Parameters
     ----------
@@ -162,7 +183,7 @@ def partition(x: Any, kth: Any, axis: int | None = -1, kind: str = "introselect"
     axis : int, optional
         The axis. If it is None, the tensor is flattened.
     kind, order : object
-        Arguments of NumPy's function.
+        Arguments of NumPy's function, of which ``kind`` has no effect and ``order`` must be None.
 
     Returns
     -------
@@ -172,7 +193,7 @@ def partition(x: Any, kth: Any, axis: int | None = -1, kind: str = "introselect"
     Raises
     ------
     ValueError
-        If there is no position ``kth``.
+        If there is no position ``kth``, or an ``order`` of fields is given.
 
     Examples
     --------
@@ -182,13 +203,15 @@ def partition(x: Any, kth: Any, axis: int | None = -1, kind: str = "introselect"
     [0.0, 1.0]
     """
     tensor, axis = _with_positions(x, kth, axis)
-    return sort(tensor, axis=axis)
+    return sort(tensor, axis, kind, order)
 
 
-def argpartition(x: Any, kth: Any, axis: int | None = -1, kind: str = "introselect", order: Any = None) -> SparseTensor:
+def argpartition(
+    x: Any, kth: Any, axis: int | None = -1, kind: str = "introselect", order: Any = None, *, out: Any = None
+) -> SparseTensor:
     """Return the indices of the elements in the order of :func:`partition`, a dense tensor.
 
-    The arguments are those of :func:`partition`, the errors those of :func:`partition` and :func:`argsort`.
+    The arguments are those of :func:`partition` and the ``out`` of :func:`argsort`; so are the errors.
 
     Examples
     --------
@@ -199,7 +222,7 @@ def argpartition(x: Any, kth: Any, axis: int | None = -1, kind: str = "introsele
     [1, 3]
     """
     tensor, axis = _with_positions(x, kth, axis)
-    return argsort(tensor, axis=axis)
+    return argsort(tensor, axis, kind, order, out=out)
 
 
 def _with_positions(x: Any, kth: Any, axis: int | None) -> tuple[SparseTensor, int]:

@@ -166,7 +166,7 @@ def __getattr__(name: str) -> Any:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}") from None
 
 
-def clip(x: Any, min: Any = None, max: Any = None, *, out: Any = None) -> SparseTensor | Any:
+def clip(x: Any, min: Any = None, max: Any = None, out: Any = None) -> SparseTensor | Any:
     """Return the elements limited to an interval.
 
     A Python integer below or above all integers of the dtype of ``x`` is no bound.
@@ -208,7 +208,7 @@ def clip(x: Any, min: Any = None, max: Any = None, *, out: Any = None) -> Sparse
     return found if out is None else write_out(found, out, "clip")
 
 
-def round(x: Any, decimals: int = 0, *, out: Any = None) -> SparseTensor | Any:
+def round(x: Any, decimals: int = 0, out: Any = None) -> SparseTensor | Any:
     """Return the elements rounded to a number of decimals; halves are rounded to the even neighbor.
 
     Parameters
@@ -264,7 +264,7 @@ def divmod(x1: Any, x2: Any, /) -> tuple[Any, Any]:
     return apply("floor_divide", (x1, x2)), apply("remainder", (x1, x2))
 
 
-def isposinf(x: Any, /, *, out: Any = None) -> SparseTensor | Any:
+def isposinf(x: Any, /, out: Any = None) -> SparseTensor | Any:
     """Return whether each element is positive infinity.
 
     Parameters
@@ -295,7 +295,7 @@ def isposinf(x: Any, /, *, out: Any = None) -> SparseTensor | Any:
     return apply("equal", (x, np.inf), out=out)
 
 
-def isneginf(x: Any, /, *, out: Any = None) -> SparseTensor | Any:
+def isneginf(x: Any, /, out: Any = None) -> SparseTensor | Any:
     """Return whether each element is negative infinity.
 
     The arguments, results and errors are those of :func:`isposinf`.
@@ -318,5 +318,5 @@ def _refuse_complex(x: Any) -> None:
         raise DTypeError(f"This operation is not supported for {dtype} values because it would be ambiguous.")
 
 
-around = round
+around = round_ = round
 FUNCTIONS.update({f.__name__: f for f in (clip, divmod, isneginf, isposinf, round)})

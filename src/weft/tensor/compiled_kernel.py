@@ -21,7 +21,7 @@ from ..operations.operands import StorageHolder, as_operand, storage_of
 from ..optimizations import PASSES
 from ..storage import Storage
 from ..tracebacks import end_at_caller, ends_at_caller
-from .lazy import resolve
+from .lazy_methods import resolve
 from .operators import wrap_result
 from .sparse_tensor import SparseTensor
 

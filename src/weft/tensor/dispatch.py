@@ -21,7 +21,10 @@ objects can be exported. Only tensors in a dense format can, so the class lacks 
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator
+import threading
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import lru_cache
+from operator import attrgetter
 from types import FrameType, MethodType
 from typing import Any
 
@@ -29,11 +32,11 @@ import numpy as np
 
 from ..errors import DensifyError, UnsupportedError, WeftError
 from ..operations import foreign_tensors
+from ..operations.fill_change import as_array
 from ..operations.operands import StorageHolder, as_operand, is_scalar, storage_of
 from ..tracebacks import end_at_caller
-from .array_function import array_function, concerns, namespace, read_once
 from .devices import dlpack, dlpack_device, require_cpu
-from .lazy import resolve
+from .lazy_methods import resolve
 from .operators import Operators, matmul
 from .out_argument import write_out
 
@@ -105,6 +108,95 @@ def _numba_type(tensor: StorageHolder) -> Any:
     )
 
 
+# -- NumPy's functions on tensors: each one calls weft's function of the same name ------------------------------------
+# Some functions of weft call NumPy's with their parameters, such as the bins of a histogram. If these are tensors,
+# NumPy calls weft's function again. NumPy's function then gets ndarrays, up to ``config.max_densify_bytes``.
+_LIKE = ("asarray", "asanyarray")  # functions that NumPy hands over for the type of ``like=`` alone
+_DEPTH = 5  # calls of one function inside another that are none of weft's own
+_running = threading.local()  # the calls of array_function that this thread is in
+
+
+def array_function(function: Callable[..., Any], args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
+    """Call weft's counterpart of a function of NumPy."""
+    calls: list[Any] = _running.__dict__.setdefault("calls", [])
+    if calls and _comes_back(function, args, kwargs, calls):
+        arrays: tuple[Any, ...] = as_array(args)
+        return function(*arrays, **{name: as_array(x) for name, x in kwargs.items()})
+    if function.__name__ in _LIKE:  # the order of memory is the format's business
+        kwargs = {name: value for name, value in kwargs.items() if name != "order"}
+    counterpart = _counterpart(function)
+    if counterpart is None:
+        raise DensifyError(_no_counterpart(function, next(_tensors((*args, *kwargs.values())), None)))
+    calls.append((function, args, kwargs))
+    try:
+        return counterpart(*args, **kwargs)
+    finally:
+        calls.pop()
+
+
+@lru_cache(maxsize=1024)
+def _counterpart(function: Callable[..., Any]) -> Any:
+    """Return weft's counterpart of a function of NumPy, or None."""
+    weft, module = namespace(), function.__module__
+    if not module.startswith("numpy"):
+        return None
+    name = "asarray" if function.__name__ in _LIKE else function.__name__
+    # Several names exist in more than one namespace of NumPy, so the module of the function decides first.
+    parts = ("linalg", "fft", "lib.stride_tricks")
+    part = next((part for part in parts if part.rpartition(".")[2] in module), None)
+    place = attrgetter(part)(weft) if part else weft
+    return getattr(place, name, None) or getattr(weft.linalg, name, None)
+
+
+def _no_counterpart(function: Callable[..., Any], tensor: StorageHolder | None) -> str:
+    text = f"{function.__module__}.{function.__name__} is not for SparseTensors"
+    if tensor is None:
+        return text
+    storage = storage_of(tensor)
+    instead = foreign_tensors.instead_of_dense(storage)
+    return f"{text} (here: shape {storage.shape}, format {storage.format}): {instead}"
+
+
+def _tensors(arguments: Iterable[Any]) -> Iterator[StorageHolder]:
+    for x in arguments:
+        if isinstance(x, StorageHolder):
+            yield x
+        elif isinstance(x, (list, tuple)):
+            yield from _tensors(x)
+
+
+def _comes_back(function: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any], calls: Sequence[Any]) -> bool:
+    """Return whether weft's counterpart of a function has called the function with a tensor that it was given."""
+    outer = [(*old, *named.values()) for called, old, named in calls if called is function]
+    if not outer:
+        return False
+    of_outer = {id(x) for x in _tensors(outer)}
+    return len(outer) > _DEPTH or any(id(x) in of_outer for x in _tensors((*args, *kwargs.values())))
+
+
+def read_once(args: Any, cls: type[StorageHolder]) -> Any:
+    """Convert other packages' tensors among arguments to ``cls``, so that each is read only once.
+
+    Reading such a tensor takes a pass over its coordinates.
+    """
+    if isinstance(args, (list, tuple)):
+        tensors = [read_once(arg, cls) for arg in args]
+        return tensors if isinstance(args, list) else tuple(tensors)
+    storage = None if isinstance(args, (StorageHolder, np.ndarray, str)) else foreign_tensors.read(args)
+    return args if storage is None else cls(storage)
+
+
+def namespace() -> Any:
+    """Return the package ``weft``, in which public names are looked up regardless of the modules that define them."""
+    return sys.modules[__name__.partition(".")[0]]
+
+
+def concerns(types: Iterable[type]) -> bool:
+    """Return whether weft handles all classes that NumPy found among the arguments of a function."""
+    return all(issubclass(cls, (StorageHolder, np.ndarray)) or foreign_tensors.is_read(cls) for cls in types)
+
+
+# -- the class --------------------------------------------------------------------------------------------------------
 _OBJECTS = 200  # bytes of a tensor without its arrays, roughly
 
 

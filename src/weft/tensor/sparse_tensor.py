@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Unpack, overload
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, TypeVar, Unpack, overload
 
 import numpy as np
 from numpy.typing import DTypeLike
 
 from .. import execution
+from ..doors import Door
 from ..dtypes import checked_index_dtype, value_dtype
 from ..dtypes import index_dtype as smallest_index_dtype
 from ..errors import ShapeError, WeftError
@@ -26,7 +27,6 @@ from ..storage import Storage
 from ..tracebacks import end_at_caller
 from .devices import DEVICE
 from .dispatch import Dispatch
-from .lazy import resolve
 from .lazy_methods import LazyMethods
 
 if TYPE_CHECKING:
@@ -34,9 +34,40 @@ if TYPE_CHECKING:
 
     from scipy.sparse import sparray
 
+    from . import display, format_advice, preview, tree
     from .format_advice import Suggestion
     from .tree import Tree
     from .types import Array, PydataFormat, SciPyFormat
+else:
+    display, format_advice = Door("weft.tensor.display"), Door("weft.tensor.format_advice")
+    preview, tree = Door("weft.tensor.preview"), Door("weft.tensor.tree")
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+_CONVERSION = """Convert the tensor to format {name}, {layout}.
+
+Parameters
+----------
+copy : bool, optional
+    True for a tensor that shares no memory with this one.
+
+Examples
+--------
+>>> import weft
+>>> weft.asarray([[0.0, 1.0], [2.0, 0.0]]).to{name}().format
+'{name}'
+"""
+
+
+def _conversion(layout: str) -> Callable[[F], F]:
+    """Return a decorator that documents a method ``toxxx`` as the conversion to format ``xxx``."""
+
+    def documented(method: F) -> F:
+        method.__doc__ = _CONVERSION.format(name=method.__name__.removeprefix("to"), layout=layout)
+        return method
+
+    return documented
 
 
 class SparseTensor(Dispatch, LazyMethods):
@@ -493,24 +524,31 @@ class SparseTensor(Dispatch, LazyMethods):
           1 diagonals
           diagonals are full enough: no coordinates are read
         """
-        return resolve("tensor.format_advice", "suggest_format")(self._storage, op)  # type: ignore[no-any-return]
+        return format_advice.suggest_format(self._storage, op)
 
+    @_conversion("which stores the coordinates of each entry")
+    def tocoo(self, copy: bool = False) -> SparseTensor:
+        return self.asformat("coo", copy)
+
+    @_conversion("compressed sparse columns")
+    def tocsc(self, copy: bool = False) -> SparseTensor:
+        return self.asformat("csc", copy)
+
+    @_conversion("compressed sparse rows")
+    def tocsr(self, copy: bool = False) -> SparseTensor:
+        return self.asformat("csr", copy)
+
+    @_conversion("which stores diagonals")
     def todia(self, copy: bool = False) -> SparseTensor:
-        """Convert the matrix to format dia, which stores diagonals.
-
-        Parameters
-        ----------
-        copy : bool, optional
-            True for a tensor that shares no memory with this one.
-
-        Examples
-        --------
-        >>> import weft
-        >>> A = weft.asarray([[0.0, 1.0], [2.0, 0.0]], format="csr")
-        >>> A.todia().offsets
-        array([-1,  1], dtype=int32)
-        """
         return self.asformat("dia", copy)
+
+    @_conversion("a hash table of coordinates")
+    def todok(self, copy: bool = False) -> SparseTensor:
+        return self.asformat("dok", copy)
+
+    @_conversion("whose rows can grow")
+    def tolil(self, copy: bool = False) -> SparseTensor:
+        return self.asformat("lil", copy)
 
     def tobsr(self, blocksize: tuple[int, int] | None = None, copy: bool = False) -> SparseTensor:
         """Convert the matrix to format bsr, which stores blocks.
@@ -530,42 +568,8 @@ class SparseTensor(Dispatch, LazyMethods):
         (2, 2)
         """
         if blocksize is None:
-            blocksize = (resolve("tensor.format_advice", "block_side")(self),) * 2
+            blocksize = (format_advice.block_side(self),) * 2
         return self.asformat("bsr", copy, blocksize=blocksize)
-
-    def tolil(self, copy: bool = False) -> SparseTensor:
-        """Convert the matrix to format lil, whose rows can grow.
-
-        Parameters
-        ----------
-        copy : bool, optional
-            True for a tensor that shares no memory with this one.
-
-        Examples
-        --------
-        >>> import weft
-        >>> A = weft.asarray([[0.0, 1.0], [2.0, 0.0]], format="csr")
-        >>> A.tolil().format
-        'lil'
-        """
-        return self.asformat("lil", copy)
-
-    def todok(self, copy: bool = False) -> SparseTensor:
-        """Convert the tensor to format dok, a hash table of coordinates.
-
-        Parameters
-        ----------
-        copy : bool, optional
-            True for a tensor that shares no memory with this one.
-
-        Examples
-        --------
-        >>> import weft
-        >>> A = weft.asarray([[0.0, 1.0], [2.0, 0.0]], format="csr")
-        >>> A.todok().format
-        'dok'
-        """
-        return self.asformat("dok", copy)
 
     def astype(self, dtype: DTypeLike, *, casting: Any = "unsafe", copy: bool = True) -> SparseTensor:
         """Convert the values to another dtype; the result shares the index arrays of this tensor.
@@ -678,57 +682,6 @@ class SparseTensor(Dispatch, LazyMethods):
             return np.zeros((0, storage.nnz), smallest_index_dtype(0)), storage.vals
         return np.stack(crds), storage.vals
 
-    def tocsr(self, copy: bool = False) -> SparseTensor:
-        """Convert the matrix to format csr, compressed sparse rows.
-
-        Parameters
-        ----------
-        copy : bool, optional
-            True for a tensor that shares no memory with this one.
-
-        Examples
-        --------
-        >>> import weft
-        >>> A = weft.asarray([[0.0, 1.0], [2.0, 0.0]], format="csr")
-        >>> A.tocsr().format
-        'csr'
-        """
-        return self.asformat("csr", copy)
-
-    def tocsc(self, copy: bool = False) -> SparseTensor:
-        """Convert the matrix to format csc, compressed sparse columns.
-
-        Parameters
-        ----------
-        copy : bool, optional
-            True for a tensor that shares no memory with this one.
-
-        Examples
-        --------
-        >>> import weft
-        >>> A = weft.asarray([[0.0, 1.0], [2.0, 0.0]], format="csr")
-        >>> A.tocsc().format
-        'csc'
-        """
-        return self.asformat("csc", copy)
-
-    def tocoo(self, copy: bool = False) -> SparseTensor:
-        """Convert the tensor to format coo, which stores the coordinates of each entry.
-
-        Parameters
-        ----------
-        copy : bool, optional
-            True for a tensor that shares no memory with this one.
-
-        Examples
-        --------
-        >>> import weft
-        >>> A = weft.asarray([[0.0, 1.0], [2.0, 0.0]], format="csr")
-        >>> A.tocoo().format
-        'coo'
-        """
-        return self.asformat("coo", copy)
-
     def to_scipy_sparse(self, format: SciPyFormat | None = None) -> sparray:
         """Convert the tensor to a scipy.sparse array, which shares the memory of csr, csc, coo, dia and bsr tensors.
 
@@ -795,7 +748,7 @@ class SparseTensor(Dispatch, LazyMethods):
     # -- protocols ---------------------------------------------------------------------------------------------
     def __repr__(self) -> str:
         if self._storage.format.is_dense:
-            return resolve("tensor.preview", "array_repr")(self._storage, self.format)  # type: ignore[no-any-return]
+            return preview.array_repr(self._storage, self.format)
         fill = self._storage.type.fill
         return (
             f"<SparseTensor: shape={self.shape}, dtype={self.dtype}, format={self.format}, nnz={self.nnz}, "
@@ -806,7 +759,7 @@ class SparseTensor(Dispatch, LazyMethods):
         """Return the text that ``print`` shows: a dense tensor's is NumPy's, others list entries in storage order."""
         if self._storage.format.is_dense:
             return str(self._storage.to_dense_array())
-        return "\n".join([repr(self), *resolve("tensor.preview", "entry_lines")(self._storage)])
+        return "\n".join([repr(self), *preview.entry_lines(self._storage)])
 
     def __format__(self, spec: str) -> str:
         """Return the text of a tensor without axes as a number is formatted, as in NumPy."""
@@ -819,7 +772,7 @@ class SparseTensor(Dispatch, LazyMethods):
 
     def _repr_html_(self) -> str:
         """Return the HTML that notebooks show: a table of facts, and a picture of the places of stored entries."""
-        return resolve("tensor.display", "to_html")(self._storage, self.format)  # type: ignore[no-any-return]
+        return display.to_html(self._storage, self.format)
 
     def tree(self, max_entries: int = 50) -> Tree:
         """Return the coordinate hierarchy as text, from the root over the levels to the values at the leaves.
@@ -853,7 +806,7 @@ class SparseTensor(Dispatch, LazyMethods):
         └─ i=2
            └─ j=1: 3.0
         """
-        return resolve("tensor.tree", "tree")(self._storage, self.format, max_entries)  # type: ignore[no-any-return]
+        return tree.tree(self._storage, self.format, max_entries)
 
     @overload
     def __getitem__(self, key: slice | EllipsisType | list[Any] | Array | SparseTensor | None) -> SparseTensor: ...
@@ -1015,7 +968,7 @@ class SparseTensor(Dispatch, LazyMethods):
 
     def __round__(self, ndigits: int = 0) -> SparseTensor:
         """Return the elements rounded to a number of decimals."""
-        return resolve("numpy_api.ufuncs", "round")(self, ndigits)  # type: ignore[no-any-return]
+        return self.round(ndigits)
 
     def __contains__(self, value: Any) -> bool:
         return bool((self == value).any())

@@ -3,13 +3,13 @@
 A dense result is an ndarray if an operand is an ndarray. Formats and fill values decide if a result is dense, and types
 do not include them. In such cases the type of the result is ``SparseTensor | Array``. The operands' numbers of axes
 decide if a result is a tensor or a NumPy scalar, and types do not include these either. In such cases the type is
-``SparseTensor | Any``: checkers know the attributes of a tensor, and accept those of a scalar. No module imports this
-one at run time.
+``SparseTensor | Any``: checkers know the attributes of a tensor, and accept those of a scalar. Functions that are made
+of tables have the types of a model. No module imports this one at run time.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias, overload
+from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias, TypeVar, overload
 
 import numpy as np
 from numpy.typing import DTypeLike
@@ -22,6 +22,8 @@ Scalar: TypeAlias = np.number[Any]
 Number: TypeAlias = int | float | complex | np.number[Any] | np.bool_
 Axis: TypeAlias = int | tuple[int, ...] | None
 Order: TypeAlias = Literal["K", "C", "F", "A"] | None
+Operand = TypeVar("Operand", "SparseTensor", Array)
+"""The class of an operand and of a result; a subclass counts as the one of the two that it belongs to."""
 Casting: TypeAlias = Literal["no", "equiv", "safe", "same_kind", "unsafe"]
 
 
@@ -57,177 +59,43 @@ class InPlace(Protocol):
     def __call__(self, other: Any, /) -> SparseTensor: ...
 
 
-class Mapped(Protocol):
-    """A function of NumPy that is applied to each element, with the arguments that it takes in NumPy."""
-
-    __name__: str
-
-    def __call__(self, x: Any, /, *args: Any, **options: Any) -> SparseTensor: ...
+def mapped(x: Any, /, *args: Any, **options: Any) -> SparseTensor:
+    """Model of a function of NumPy that is applied to each element, with the arguments that it takes in NumPy."""
+    raise NotImplementedError
 
 
-class Unary(Protocol):
-    """A function of one operand, applied element by element."""
-
-    __name__: str
-
-    @overload
-    def __call__(
-        self, x: SparseTensor, /, *, out: Any = None, dtype: DTypeLike | None = None, where: Any = True
-    ) -> SparseTensor: ...
-    @overload
-    def __call__(self, x: Array, /, *, out: Any = None, dtype: DTypeLike | None = None, where: Any = True) -> Array: ...
-    @overload
-    def __call__(self, x: Any, /, *, out: Any = None, dtype: DTypeLike | None = None, where: Any = True) -> Any: ...
+@overload
+def unary(
+    x: SparseTensor, /, *, out: Any = None, dtype: DTypeLike | None = None, where: Any = True
+) -> SparseTensor: ...
+@overload
+def unary(x: Array, /, *, out: Any = None, dtype: DTypeLike | None = None, where: Any = True) -> Array: ...
+@overload
+def unary(x: Any, /, *, out: Any = None, dtype: DTypeLike | None = None, where: Any = True) -> Any: ...
+def unary(x: Any, /, *, out: Any = None, dtype: DTypeLike | None = None, where: Any = True) -> Any:
+    """Model of a function of one operand that is applied element by element."""
+    raise NotImplementedError
 
 
-class Binary(Protocol):
-    """A function of two operands, applied element by element."""
-
-    __name__: str
-
-    @overload
-    def __call__(
-        self, x1: SparseTensor, x2: SparseTensor | Number, /, *,
-        out: Any = None, dtype: DTypeLike | None = None, where: Any = True,
-    ) -> SparseTensor: ...  # fmt: skip
-    @overload
-    def __call__(
-        self, x1: Number, x2: SparseTensor, /, *, out: Any = None, dtype: DTypeLike | None = None, where: Any = True
-    ) -> SparseTensor: ...
-    @overload
-    def __call__(
-        self, x1: SparseTensor, x2: Array, /, *, out: Any = None, dtype: DTypeLike | None = None, where: Any = True
-    ) -> SparseTensor | Array: ...
-    @overload
-    def __call__(
-        self, x1: Array, x2: SparseTensor, /, *, out: Any = None, dtype: DTypeLike | None = None, where: Any = True
-    ) -> SparseTensor | Array: ...
-    @overload
-    def __call__(
-        self, x1: Any, x2: Any, /, *, out: Any = None, dtype: DTypeLike | None = None, where: Any = True
-    ) -> Any: ...
-
-
-class Sum(Protocol):
-    """Type of ``sum``, ``prod`` and the variants that ignore NaN."""
-
-    @overload
-    def __call__(
-        self, x: SparseTensor | Array, /, axis: None = None, *, dtype: DTypeLike | None = None,
-        keepdims: Literal[False] = False, initial: Any = None, out: None = None, where: Any = True,
-    ) -> Scalar: ...  # fmt: skip
-    @overload
-    def __call__(
-        self, x: SparseTensor, /, axis: Axis = None, *, dtype: DTypeLike | None = None, keepdims: bool = False,
-        initial: Any = None, out: Any = None, where: Any = True,
-    ) -> SparseTensor | Any: ...  # fmt: skip
-    @overload
-    def __call__(
-        self, x: Array, /, axis: Axis = None, *, dtype: DTypeLike | None = None, keepdims: bool = False,
-        initial: Any = None, out: Any = None, where: Any = True,
-    ) -> Array | Any: ...  # fmt: skip
-    @overload
-    def __call__(
-        self, x: Any, /, axis: Axis = None, *, dtype: DTypeLike | None = None, keepdims: bool = False,
-        initial: Any = None, out: Any = None, where: Any = True,
-    ) -> Any: ...  # fmt: skip
-
-
-class Extreme(Protocol):
-    """Type of ``min`` and ``max``, whose result for booleans is a boolean and no number."""
-
-    @overload
-    def __call__(
-        self, x: SparseTensor | Array, /, axis: None = None, *, keepdims: Literal[False] = False, initial: Any = None,
-        out: None = None, where: Any = True, explicit: bool = False,
-    ) -> Scalar | Any: ...  # fmt: skip
-    @overload
-    def __call__(
-        self, x: SparseTensor, /, axis: Axis = None, *, keepdims: bool = False, initial: Any = None, out: Any = None,
-        where: Any = True, explicit: bool = False,
-    ) -> SparseTensor | Any: ...  # fmt: skip
-    @overload
-    def __call__(
-        self, x: Array, /, axis: Axis = None, *, keepdims: bool = False, initial: Any = None, out: Any = None,
-        where: Any = True, explicit: bool = False,
-    ) -> Array | Any: ...  # fmt: skip
-    @overload
-    def __call__(
-        self, x: Any, /, axis: Axis = None, *, keepdims: bool = False, initial: Any = None, out: Any = None,
-        where: Any = True, explicit: bool = False,
-    ) -> Any: ...  # fmt: skip
-
-
-class Mean(Protocol):
-    """Type of ``mean``."""
-
-    @overload
-    def __call__(
-        self, x: SparseTensor | Array, /, axis: None = None, *, dtype: DTypeLike | None = None,
-        keepdims: Literal[False] = False, out: None = None, where: Any = True,
-    ) -> Scalar: ...  # fmt: skip
-    @overload
-    def __call__(
-        self, x: SparseTensor, /, axis: Axis = None, *, dtype: DTypeLike | None = None, keepdims: bool = False,
-        out: Any = None, where: Any = True,
-    ) -> SparseTensor | Any: ...  # fmt: skip
-    @overload
-    def __call__(
-        self, x: Any, /, axis: Axis = None, *, dtype: DTypeLike | None = None, keepdims: bool = False, out: Any = None,
-        where: Any = True,
-    ) -> Any: ...  # fmt: skip
-
-
-class Spread(Protocol):
-    """Type of ``var`` and ``std``."""
-
-    @overload
-    def __call__(
-        self, x: SparseTensor | Array, /, axis: None = None, *, dtype: DTypeLike | None = None, ddof: float = 0,
-        correction: float | None = None, keepdims: Literal[False] = False, out: None = None, where: Any = True,
-    ) -> Scalar: ...  # fmt: skip
-    @overload
-    def __call__(
-        self, x: SparseTensor, /, axis: Axis = None, *, dtype: DTypeLike | None = None, ddof: float = 0,
-        correction: float | None = None, keepdims: bool = False, out: Any = None, where: Any = True,
-    ) -> SparseTensor | Any: ...  # fmt: skip
-    @overload
-    def __call__(
-        self, x: Any, /, axis: Axis = None, *, dtype: DTypeLike | None = None, ddof: float = 0,
-        correction: float | None = None, keepdims: bool = False, out: Any = None, where: Any = True,
-    ) -> Any: ...  # fmt: skip
-
-
-class Test(Protocol):
-    """Type of ``any`` and ``all``."""
-
-    @overload
-    def __call__(
-        self, x: SparseTensor | Array, /, axis: None = None, *, keepdims: Literal[False] = False, out: None = None,
-        where: Any = True,
-    ) -> np.bool_: ...  # fmt: skip
-    @overload
-    def __call__(
-        self, x: SparseTensor, /, axis: Axis = None, *, keepdims: bool = False, out: Any = None, where: Any = True
-    ) -> SparseTensor | Any: ...
-    @overload
-    def __call__(
-        self, x: Array, /, axis: Axis = None, *, keepdims: bool = False, out: Any = None, where: Any = True
-    ) -> Array | Any: ...
-    @overload
-    def __call__(
-        self, x: Any, /, axis: Axis = None, *, keepdims: bool = False, out: Any = None, where: Any = True
-    ) -> Any: ...
-
-
-class Count(Protocol):
-    """Type of ``count_nonzero``."""
-
-    @overload
-    def __call__(
-        self, x: SparseTensor | Array, /, axis: None = None, *, keepdims: Literal[False] = False
-    ) -> np.int64: ...
-    @overload
-    def __call__(self, x: SparseTensor, /, axis: Axis = None, *, keepdims: bool = False) -> SparseTensor | Any: ...
-    @overload
-    def __call__(self, x: Any, /, axis: Axis = None, *, keepdims: bool = False) -> Any: ...
+@overload
+def binary(
+    x1: SparseTensor, x2: SparseTensor | Number, /, *,
+    out: Any = None, dtype: DTypeLike | None = None, where: Any = True,
+) -> SparseTensor: ...  # fmt: skip
+@overload
+def binary(
+    x1: Number, x2: SparseTensor, /, *, out: Any = None, dtype: DTypeLike | None = None, where: Any = True
+) -> SparseTensor: ...
+@overload
+def binary(
+    x1: SparseTensor, x2: Array, /, *, out: Any = None, dtype: DTypeLike | None = None, where: Any = True
+) -> SparseTensor | Array: ...
+@overload
+def binary(
+    x1: Array, x2: SparseTensor, /, *, out: Any = None, dtype: DTypeLike | None = None, where: Any = True
+) -> SparseTensor | Array: ...
+@overload
+def binary(x1: Any, x2: Any, /, *, out: Any = None, dtype: DTypeLike | None = None, where: Any = True) -> Any: ...
+def binary(x1: Any, x2: Any, /, *, out: Any = None, dtype: DTypeLike | None = None, where: Any = True) -> Any:
+    """Model of a function of two operands that is applied element by element."""
+    raise NotImplementedError
