@@ -20,7 +20,7 @@ PACKAGE = ROOT / "src" / "weft"
 
 # Each block imports only from blocks before it.
 ORDER = (
-    "_api", "doors", "sections", "hints", "errors", "records", "trees", "optimizations", "code_options",
+    "_api", "sections", "hints", "errors", "doors", "records", "trees", "optimizations", "code_options",
     "variant", "control_groups", "config", "tracebacks", "dtypes", "abi", "ir", "index_notation", "concrete_notation",
     "remapping", "queries", "formats", "analysis", "scheduling", "lowering", "assembly", "codegen", "tracing",
     "compiler", "runtime", "storage", "execution", "operations", "tensor", "drawing", "numpy_api", "array_api",

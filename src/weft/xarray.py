@@ -23,7 +23,8 @@ from typing import Any, Literal
 
 import numpy as np
 
-from .errors import DTypeError, MissingPackageError, ShapeError, UnsupportedError
+from .doors import optional
+from .errors import DTypeError, ShapeError, UnsupportedError
 from .formats import FormatLike
 from .interop.pandas_series import from_series as _tensor_of_series
 from .interop.pandas_series import to_series as _series_of_tensor
@@ -33,10 +34,8 @@ from .numpy_api.searching import where
 from .tensor import SparseTensor, asarray, from_coords
 from .tracebacks import ends_at_caller
 
-try:
+with optional("weft.xarray needs xarray", "interop"):
     import xarray as xr
-except ImportError as error:
-    raise MissingPackageError("weft.xarray needs xarray: pip install 'weft[interop]'") from error
 
 __all__ = ["Accessor", "from_series"]
 

@@ -8,17 +8,15 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..errors import MissingPackageError
+from ..doors import optional
 from ..operations.operands import storage_of
 from ..tensor import SparseTensor
 from . import sparse_groups
 
-try:
+with optional("weft.interop.anndata needs anndata", "interop"):
     import h5py
     import zarr
     from anndata._io.specs.registry import _REGISTRY, IOSpec
-except ImportError as error:
-    raise MissingPackageError("weft.interop.anndata needs anndata: pip install 'weft[interop]'") from error
 
 
 def write_tensor(group: Any, key: str, tensor: SparseTensor, *, _writer: Any = None, **_: Any) -> None:

@@ -8,8 +8,9 @@ from typing import Any
 
 import numpy as np
 
+from ..doors import optional
 from ..dtypes import value_dtype
-from ..errors import DTypeError, FormatError, MissingPackageError, ShapeError, StorageError
+from ..errors import DTypeError, FormatError, ShapeError, StorageError
 from ..formats import FormatLike
 from ..records import record
 from ..tensor import SparseTensor, asarray, from_coords
@@ -21,10 +22,8 @@ _KEY = b"weft"
 
 def arrow() -> Any:
     """Return the package pyarrow; raise ``MissingPackageError`` if it is not installed."""
-    try:
+    with optional("tables are made with pyarrow", "files"):
         import pyarrow
-    except ImportError as error:
-        raise MissingPackageError("tables are made with pyarrow: pip install 'weft[files]'") from error
     return pyarrow
 
 

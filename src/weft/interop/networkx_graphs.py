@@ -7,7 +7,8 @@ from typing import Any
 
 from numpy.typing import DTypeLike
 
-from ..errors import DTypeError, MissingPackageError
+from ..doors import optional
+from ..errors import DTypeError
 from ..formats import FormatLike
 from ..tensor import SparseTensor, asarray
 from ..tracebacks import ends_at_caller
@@ -57,10 +58,8 @@ def from_networkx(
            [1, 0, 1],
            [0, 1, 0]])
     """
-    try:
+    with optional("graphs are read with networkx", "interop"):
         import networkx as nx
-    except ImportError as error:
-        raise MissingPackageError("graphs are read with networkx: pip install 'weft[interop]'") from error
     if not isinstance(G, nx.Graph):
         raise DTypeError(f"from_networkx takes a graph of networkx, not a {type(G).__name__}")
     if not len(G) and nodelist is None:

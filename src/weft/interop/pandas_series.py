@@ -7,7 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import DTypeError, MissingPackageError, ShapeError, StorageError
+from ..doors import optional
+from ..errors import DTypeError, ShapeError, StorageError
 from ..formats import FormatLike
 from ..tensor import SparseTensor, asarray, from_coords
 from ..tracebacks import ends_at_caller
@@ -15,10 +16,8 @@ from ..tracebacks import ends_at_caller
 
 def pandas() -> Any:
     """Return the package pandas; raise ``MissingPackageError`` if it is not installed."""
-    try:
+    with optional("series are made with pandas", "interop"):
         import pandas
-    except ImportError as error:
-        raise MissingPackageError("series are made with pandas: pip install 'weft[interop]'") from error
     return pandas
 
 

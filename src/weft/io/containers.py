@@ -6,7 +6,7 @@ import os
 import shutil
 import zipfile
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from io import BufferedReader
 from math import prod
 from types import ModuleType
@@ -14,38 +14,33 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import FileFormatError, MissingPackageError
+from ..doors import optional
+from ..errors import FileFormatError
 from .streams import opened as opened_file
 
 
-def _missing(kind: str, package: str) -> MissingPackageError:
-    return MissingPackageError(f"{kind} files are read and written with {package}: pip install 'weft[files]'")
+def _package(kind: str, package: str) -> AbstractContextManager[None]:
+    return optional(f"{kind} files are read and written with {package}", "files")
 
 
 def hdf5() -> ModuleType:
     """Return the package h5py; raise ``MissingPackageError`` if it is not installed."""
-    try:
+    with _package("HDF5", "h5py"):
         import h5py
-    except ImportError as error:
-        raise _missing("HDF5", "h5py") from error
     return h5py  # type: ignore[no-any-return]
 
 
 def zarr_package() -> ModuleType:
     """Return the package zarr; raise ``MissingPackageError`` if it is not installed."""
-    try:
+    with _package("Zarr", "zarr"):
         import zarr
-    except ImportError as error:
-        raise _missing("Zarr", "zarr") from error
     return zarr  # type: ignore[no-any-return]
 
 
 def parquet() -> ModuleType:
     """Return the module pyarrow.parquet; raise ``MissingPackageError`` if it is not installed."""
-    try:
+    with _package("parquet", "pyarrow"):
         import pyarrow.parquet
-    except ImportError as error:
-        raise _missing("parquet", "pyarrow") from error
     return pyarrow.parquet  # type: ignore[no-any-return]
 
 

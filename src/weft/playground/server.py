@@ -7,7 +7,8 @@ import socket
 from contextlib import closing, suppress
 from typing import TYPE_CHECKING, Any
 
-from ..errors import MissingPackageError, WeftError
+from ..doors import optional
+from ..errors import WeftError
 from .pages import STATIC, fragments, page
 from .presets import PRESETS
 from .stages import Answer, Trouble
@@ -38,10 +39,8 @@ def application(worker: Worker) -> Flask:
     Requests change nothing. A request that names another host than this machine is refused, and so is one that a page
     of another site made (DNS rebinding, cross-site requests).
     """
-    try:
+    with optional("weft playground serves its page with Flask", "web"):
         import flask
-    except ImportError as error:
-        raise MissingPackageError("weft playground serves its page with Flask: pip install 'weft[web]'") from error
 
     app = flask.Flask("weft.playground", static_folder=str(STATIC), static_url_path="/static")
     app.config["TRUSTED_HOSTS"] = [ADDRESS, "localhost"]

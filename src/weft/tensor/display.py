@@ -16,7 +16,8 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import CompilerError, MissingPackageError, ShapeError
+from ..doors import optional
+from ..errors import CompilerError, ShapeError
 from ..operations import foreign_tensors
 from ..operations.operands import storage_of
 from ..records import record
@@ -256,11 +257,9 @@ def spy(A: Any, ax: Any = None, *, rows: int | Sequence[int] | None = None, cell
     >>> weft.spy(A).get_array().shape
     (30, 30)
     """
-    try:
+    with optional("weft.spy draws with matplotlib", "plot"):
         import matplotlib.pyplot as plt
         from matplotlib.ticker import MaxNLocator
-    except ImportError as error:
-        raise MissingPackageError("weft.spy draws with matplotlib: pip install 'weft[plot]'") from error
     if ax is None:
         ax = plt.gca()
     found = picture(storage_of(asarray(A)), rows, cells)
