@@ -30,16 +30,16 @@ def value_attribute(obj: Any, name: str = "data", ndim: int = 1) -> np.ndarray[A
     return np.ascontiguousarray(array, dtype)
 
 
-def as_array(obj: Any, name: str, given: Any) -> np.ndarray[Any, Any]:
+def as_array(obj: Any, name: str, values: Any) -> np.ndarray[Any, Any]:
     """Return the value of an attribute, or a part of it, as an array; raise ``StorageError`` if it is no array."""
     try:
-        return np.asarray(given)
+        return np.asarray(values)
     except ValueError as error:
         raise broken(obj, f"{name} is no array ({error})") from None
 
 
 def index_attribute(obj: Any, name: str) -> np.ndarray[Any, Any]:
-    """Return an attribute with positions, coordinates or offsets as a contiguous array of an index dtype."""
+    """Return an attribute of positions, coordinates or offsets as an index array, which must have one axis."""
     return _vector(obj, name, getattr(obj, name, None))
 
 
@@ -54,14 +54,14 @@ def _vector(obj: Any, name: str, given: Any) -> np.ndarray[Any, Any]:
 
 
 def coordinate_arrays(
-    obj: Any, shape: tuple[int, ...], count: int, given: Any, name: str = "coords"
+    obj: Any, shape: tuple[int, ...], count: int, rows: Any, name: str = "coords"
 ) -> tuple[np.ndarray[Any, Any], ...]:
     """Return an array of coordinates for each axis, all of them checked to be within the shape."""
-    if not isinstance(given, tuple | list | np.ndarray) or getattr(given, "ndim", 1) == 0:
-        raise broken(obj, f"{name} are {type(given).__name__}, not arrays")
-    if len(given) != len(shape):
-        raise broken(obj, f"{name} has {len(given)} arrays for {len(shape)} axes")
-    crds = tuple([_vector(obj, name, crd) for crd in given])
+    if not isinstance(rows, tuple | list | np.ndarray) or getattr(rows, "ndim", 1) == 0:
+        raise broken(obj, f"{name} are {type(rows).__name__}, not arrays")
+    if len(rows) != len(shape):
+        raise broken(obj, f"{name} has {len(rows)} arrays for {len(shape)} axes")
+    crds = tuple([_vector(obj, name, crd) for crd in rows])
     if any(len(crd) != count for crd in crds):
         raise broken(
             obj, f"{name} has arrays of {[len(crd) for crd in crds]} coordinates for the {count} values in data"
@@ -80,13 +80,13 @@ def check_range(obj: Any, crd: np.ndarray[Any, Any], size: int, name: str) -> No
 
 def shape_attribute(obj: Any, ndim: int | None = None) -> tuple[int, ...]:
     """Return the shape of an object as a tuple of integers."""
-    given = getattr(obj, "shape", None)
+    attribute = getattr(obj, "shape", None)
     try:
-        shape = as_shape(given)  # type: ignore[arg-type]
+        shape = as_shape(attribute)  # type: ignore[arg-type]
     except (ShapeError, ValueError) as error:  # NumPy raises ValueError for ragged nested lists
         raise ShapeError(f"shape: {error}; this is {_named(obj)}") from None
-    if not isinstance(given, tuple | list) or (ndim is not None and len(shape) != ndim):
-        raise ShapeError(f"shape {given} is not of {'a tensor' if ndim is None else f'{ndim} axes'}: {_named(obj)}")
+    if not isinstance(attribute, tuple | list) or (ndim is not None and len(shape) != ndim):
+        raise ShapeError(f"shape {attribute} is not of {'a tensor' if ndim is None else f'{ndim} axes'}: {_named(obj)}")
     return shape
 
 
@@ -104,7 +104,7 @@ def _named(obj: Any) -> str:
 
 
 def index_array(given: Any) -> np.ndarray[Any, Any]:
-    """Convert coordinates or positions to a contiguous array of an index dtype, without a copy if they are one."""
+    """Convert coordinates to a contiguous index array, without a copy if they are one; raises errors for fractions."""
     array: np.ndarray[Any, Any] = np.asarray(given)
     if array.dtype in _INDEX and array.flags.c_contiguous:
         return array

@@ -65,7 +65,7 @@ def columns_of(
 
 
 def numbers_of(table: Any, name: str, *, integers: bool = False) -> np.ndarray[Any, Any]:
-    """Return a column of numbers."""
+    """Return a column of numbers; raises ``DTypeError`` for other columns, and ``StorageError`` for nulls."""
     column = table.column(name)
     types = arrow().types
     is_integer = types.is_integer(column.type)
@@ -74,12 +74,12 @@ def numbers_of(table: Any, name: str, *, integers: bool = False) -> np.ndarray[A
         raise DTypeError(f"column {name!r} has type {column.type}, no {'integers' if integers else 'numbers'}{hint}")
     if column.null_count:
         raise StorageError(f"column {name!r} has {column.null_count} nulls; leave these rows out")
-    found = column.to_numpy()
+    numbers = column.to_numpy()
     if integers:
-        if found.dtype == np.uint64 and len(found) and found.max() > np.iinfo(np.int64).max:
-            raise StorageError(f"column {name!r} has coordinate {found.max()}, which int64 does not hold")
-        return found.astype(np.int64, copy=False)  # type: ignore[no-any-return]
-    return found.astype(value_dtype(found.dtype), copy=False)  # type: ignore[no-any-return]
+        if numbers.dtype == np.uint64 and len(numbers) and numbers.max() > np.iinfo(np.int64).max:
+            raise StorageError(f"column {name!r} has coordinate {numbers.max()}, which int64 does not hold")
+        return numbers.astype(np.int64, copy=False)  # type: ignore[no-any-return]
+    return numbers.astype(value_dtype(numbers.dtype), copy=False)  # type: ignore[no-any-return]
 
 
 @ends_at_caller

@@ -75,10 +75,10 @@ def from_series(series: Any, *, format: FormatLike = "coo", fill_value: Any = 0)
 
 def _values(series: Any) -> Any:
     """Return the values of a Series; of a sparse one with all of its elements, which an index lists anyway."""
-    found = series.to_numpy()
-    if found.dtype == object:  # extension dtypes with missing values, and labels
+    values = series.to_numpy()
+    if values.dtype == object:  # extension dtypes with missing values, and labels
         raise DTypeError(f"a Series of dtype {series.dtype} holds no numbers; convert it, as by astype(float)")
-    return found
+    return values
 
 
 @ends_at_caller

@@ -43,10 +43,10 @@ Examples
 """
 
     def read(self: SparseTensor) -> np.ndarray[Any, Any]:
-        known = _read.setdefault(storage_of(self), {})
-        if name not in known:
-            known[name] = _fixed(getattr(_viewed(self, name), name))
-        return known[name]
+        cache = _read.setdefault(storage_of(self), {})
+        if name not in cache:
+            cache[name] = _fixed(getattr(_viewed(self, name), name))
+        return cache[name]
 
     def write(self: SparseTensor, array: Any) -> None:
         _assign(self, name, np.asarray(array))

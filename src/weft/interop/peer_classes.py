@@ -58,14 +58,14 @@ class _ScipyArray(metaclass=_OfFormat):
         options: dict[str, Any] = {} if blocksize is None else {"blocksize": tuple(blocksize)}
         if isinstance(arg1, int | np.integer) and isinstance(shape, int | np.integer):
             raise ShapeError(f"a shape is a tuple: weft.{cls.__name__}(({arg1}, {shape}))")
-        found = cls._read(arg1, shape, dtype)
-        if shape is not None and tuple(shape) != found.shape:
-            raise ShapeError(f"{cls.__name__}: a tensor of shape {found.shape} does not have shape {tuple(shape)}")
+        tensor = cls._read(arg1, shape, dtype)
+        if shape is not None and tuple(shape) != tensor.shape:
+            raise ShapeError(f"{cls.__name__}: a tensor of shape {tensor.shape} does not have shape {tuple(shape)}")
         if options:
-            found = found.asformat(cls.format, **options)
-        elif found.format != cls.format:
-            found = getattr(found, f"to{cls.format}")()  # tobsr chooses the size of blocks, which asformat does not
-        return found.copy() if copy else found
+            tensor = tensor.asformat(cls.format, **options)
+        elif tensor.format != cls.format:
+            tensor = getattr(tensor, f"to{cls.format}")()  # tobsr chooses the size of blocks, which asformat does not
+        return tensor.copy() if copy else tensor
 
     @classmethod
     def _read(cls, arg1: Any, shape: Any, dtype: DTypeLike | None) -> SparseTensor:
@@ -222,22 +222,23 @@ class COO(_PydataArray):
         if data is not None:
             fill = 0 if fill_value is None else fill_value
             rows: Any = np.atleast_2d(np.asarray(coords)) if shape is None or np.size(shape) else []
-            found = from_coords(rows, data, shape, fill_value=fill)
+            tensor = from_coords(rows, data, shape, fill_value=fill)
         elif isinstance(coords, Mapping) or (isinstance(coords, list | tuple) and coords and _is_pair(coords[0])):
-            found = cls.from_iter(coords, shape, fill_value)
+            tensor = cls.from_iter(coords, shape, fill_value)
         elif isinstance(coords, np.ndarray | list | tuple | int | float | complex):
-            found = _of_shape(cls.from_numpy(coords, fill_value), shape)
+            tensor = _of_shape(cls.from_numpy(coords, fill_value), shape)
         else:
-            found = _of_shape(asarray(coords, fill_value=fill_value, format="coo"), shape)
-        found = found.pruned() if prune else found
-        return found.asformat("coo", index_dtype=_index_dtype(idx_dtype))
+            tensor = _of_shape(asarray(coords, fill_value=fill_value, format="coo"), shape)
+        tensor = tensor.pruned() if prune else tensor
+        return tensor.asformat("coo", index_dtype=_index_dtype(idx_dtype))
 
 
-def _of_shape(found: SparseTensor, shape: Any) -> SparseTensor:
+def _of_shape(tensor: SparseTensor, shape: Any) -> SparseTensor:
     """Return a tensor made of an array, if the array has the shape that was asked for."""
-    if shape is not None and as_shape(shape) != found.shape:
-        raise ShapeError(f"an array of shape {found.shape} was given together with shape={as_shape(shape)}; omit shape")
-    return found
+    if shape is not None and as_shape(shape) != tensor.shape:
+        asked = as_shape(shape)
+        raise ShapeError(f"an array of shape {tensor.shape} was given together with shape={asked}; omit shape")
+    return tensor
 
 
 def _is_data_and_rows(x: Any) -> bool:
@@ -282,27 +283,27 @@ class GCXS(_PydataArray):
         idx_dtype: DTypeLike | None = None,
     ) -> Any:  # fmt: skip
         arrays = isinstance(arg, tuple) and len(arg) == 3
-        given = None if arrays else _of_shape(asarray(arg, fill_value=fill_value), shape)
-        whole = tuple(shape) if given is None else given.shape
+        source = None if arrays else _of_shape(asarray(arg, fill_value=fill_value), shape)
+        sizes = tuple(shape) if source is None else source.shape
         options: dict[str, Any] = {}
-        if len(whole) > 1:
-            rows = (np.argmin(whole),) if compressed_axes is None else compressed_axes
+        if len(sizes) > 1:
+            rows = (np.argmin(sizes),) if compressed_axes is None else compressed_axes
             options["compressed_axes"] = tuple(int(axis) for axis in rows)
-        if given is not None:
-            found = given.asformat(cls.format, index_dtype=_index_dtype(idx_dtype), **options)
-            return found.pruned() if prune or isinstance(arg, np.ndarray) else found
+        if source is not None:
+            tensor = source.asformat(cls.format, index_dtype=_index_dtype(idx_dtype), **options)
+            return tensor.pruned() if prune or isinstance(arg, np.ndarray) else tensor
         # One pass over the coordinates decides what the format may guarantee of them.
         data, indices, indptr = arg
         pos, crd = np.asarray(indptr), np.asarray(indices)
-        format = formats[cls.format](len(whole), **options)
+        format = formats[cls.format](len(sizes), **options)
         try:
             ordered, unique = segment_order(pos, crd)
         except IndexError:  # the check of the levels says what is wrong with the bounds
             ordered, unique = True, True
         loose = format if ordered and unique else format.unsorted(unique)
         levels = [None] * (len(format.levels) - 1) + [{"pos": pos, "crd": crd}]
-        found = from_levels(whole, loose, levels, data, fill_value=0 if fill_value is None else fill_value)
-        return found.pruned() if prune else found
+        tensor = from_levels(sizes, loose, levels, data, fill_value=0 if fill_value is None else fill_value)
+        return tensor.pruned() if prune else tensor
 
 
 class DOK(_PydataArray):
@@ -333,21 +334,21 @@ class DOK(_PydataArray):
 
     def __new__(cls, shape: Any, data: Any = None, dtype: DTypeLike | None = None, fill_value: Any = None) -> Any:
         # Another array in the place of the shape is converted, as in the package sparse.
-        whole = (shape,) if isinstance(shape, int | np.integer) else shape
-        if not isinstance(whole, tuple | list):
-            return cls.from_coo(whole)
+        sizes = (shape,) if isinstance(shape, int | np.integer) else shape
+        if not isinstance(sizes, tuple | list):
+            return cls.from_coo(sizes)
         if data is not None and not isinstance(data, Mapping):
-            return _of_shape(cls.from_numpy(np.asarray(data, dtype), fill_value), whole)
-        if data and any(np.size(key) < len(whole) for key in data):  # such a key selects more than one element
-            found = cls(
-                whole,
+            return _of_shape(cls.from_numpy(np.asarray(data, dtype), fill_value), sizes)
+        if data and any(np.size(key) < len(sizes) for key in data):  # such a key selects more than one element
+            tensor = cls(
+                sizes,
                 dtype=np.result_type(*map(np.asarray, data.values())) if dtype is None else dtype,
                 fill_value=fill_value,
             )
             for key, value in data.items():
-                found[key] = value
-            return found
-        return cls.from_iter(data or {}, tuple(whole), fill_value, np.float64 if not data and dtype is None else dtype)
+                tensor[key] = value
+            return tensor
+        return cls.from_iter(data or {}, tuple(sizes), fill_value, np.float64 if not data and dtype is None else dtype)
 
 
 SparseArray = SparseTensor

@@ -390,17 +390,22 @@ def setdiag(self: SparseTensor, values: Any, k: int = 0) -> None:
         raise ValueError(f"k={k} is no diagonal of a matrix of shape {self.shape}")
     if count <= 0:
         return
-    given: Any = values.todense() if hasattr(values, "todense") else np.asarray(values)
-    if given.ndim:
-        count = min(count, len(given))
-        given = given[:count]
+    elements: Any = values.todense() if hasattr(values, "todense") else np.asarray(values)
+    if elements.ndim:
+        count = min(count, len(elements))
+        elements = elements[:count]
     at = np.arange(count)
     where = at + max(0, -k), at + max(0, k)
     storage = storage_of(self)
-    fill, vals = storage.dtype.type(storage.type.fill), as_values(given, storage.dtype)
+    fill, vals = storage.dtype.type(storage.type.fill), as_values(elements, storage.dtype)
     # Elements that get the fill value are taken out, and formats that take insertions are written in place.
-    if given.ndim > 1 or storage.format.is_dense or execution.takes_insertions(storage.format) or (vals == fill).any():
-        self[where] = given
+    if (
+        elements.ndim > 1
+        or storage.format.is_dense
+        or execution.takes_insertions(storage.format)
+        or (vals == fill).any()
+    ):
+        self[where] = elements
         return
     places = diagonal(SparseTensor(numbered(storage)), k).todense()[:count]
     replace_storage(self, put(storage, where, np.broadcast_to(vals, count), places))

@@ -86,7 +86,7 @@ class Nodes(SimpleNamespace):
 
 
 def from_nodes(nodes: Mapping[str, np.ndarray[Any, Any]]) -> Storage:
-    """Make storage from the arrays that ``sparse.save_npz`` wrote."""
+    """Make storage from the arrays that ``sparse.save_npz`` wrote; raises ``FormatError`` for DOK."""
     obj, kind = Nodes(**nodes), str(nodes["format"]).lower()
     obj.shape = tuple(nodes["shape"].tolist())
     shape = shape_attribute(obj)
@@ -132,7 +132,7 @@ def shared(storage: Storage) -> Any:
 
 
 def to_pydata(storage: Storage, format: FormatLike | None = None) -> Any:
-    """Convert storage to an array of the package ``sparse``."""
+    """Convert storage to an array of the package ``sparse``: by default GCXS from csr, csc and gcxs, else COO."""
     import sparse
 
     if format not in (None, "coo", "gcxs", "dok"):

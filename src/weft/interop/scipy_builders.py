@@ -115,23 +115,22 @@ def diags_array(
     # With a single offset, the diagonal need not be in a list.
     if np.ndim(offsets) == 0:
         one = len(diagonals) == 0 or np.ndim(diagonals[0]) == 0
-        given = [np.atleast_1d(_ndarray(d)) for d in ([diagonals] if one else diagonals)]
+        vectors = [np.atleast_1d(_ndarray(d)) for d in ([diagonals] if one else diagonals)]
     else:
-        given = [np.atleast_1d(_ndarray(d)) for d in diagonals]
+        vectors = [np.atleast_1d(_ndarray(d)) for d in diagonals]
     places = [int(k) for k in np.atleast_1d(offsets)]
-    if len(given) != len(places):
-        raise ValueError(f"{len(given)} diagonals do not go with {len(places)} offsets")
+    if len(vectors) != len(places):
+        raise ValueError(f"{len(vectors)} diagonals do not go with {len(places)} offsets")
     if len(set(places)) < len(places):
         raise ValueError(f"an offset repeats: {places}")
-    side = len(given[0]) + abs(places[0]) if given else 0
+    side = len(vectors[0]) + abs(places[0]) if vectors else 0
     rows, columns = as_shape((side, side) if shape is None else shape)
-    wanted = np.result_type(*given) if dtype is None else dtype
-    kept = value_dtype(wanted)
+    result_dtype = value_dtype(np.result_type(*vectors) if dtype is None else dtype)
     what = f"a matrix of shape {(rows, columns)} with {len(places)} diagonals"
-    memory.require(len(places) * columns * kept.itemsize, what)
+    memory.require(len(places) * columns * result_dtype.itemsize, what)
     # SciPy's dia stores an element in the column that it has in the matrix.
-    data = np.zeros((len(places), columns), kept)
-    for line, elements, k in zip(data, given, places, strict=True):
+    data = np.zeros((len(places), columns), result_dtype)
+    for line, elements, k in zip(data, vectors, places, strict=True):
         count = min(rows + min(k, 0), columns - max(k, 0))
         if count < 0 or (len(elements) < count != 0 and len(elements) != 1):
             raise ValueError(
@@ -199,10 +198,10 @@ def spdiags(
     """
     rows = np.atleast_2d(_ndarray(data))
     # As in SciPy, m without n is a tuple of both.
-    whole = (rows.shape[1],) * 2 if m is None and n is None else m if n is None else (m, n)
-    if not isinstance(whole, tuple) or len(whole) != 2:
+    size = (rows.shape[1],) * 2 if m is None and n is None else m if n is None else (m, n)
+    if not isinstance(size, tuple) or len(size) != 2:
         raise TypeError(f"spdiags() takes m and n, or a tuple of both as m; given were m={m!r} and n={n!r}")
-    shape = as_shape(whole)
+    shape = as_shape(size)
     return _of_diagonals(rows, np.atleast_1d(diags), (shape[0], shape[1]), format)
 
 
@@ -266,14 +265,14 @@ def block_diag(mats: Sequence[Any], format: FormatLike | None = None, dtype: DTy
     shape = (sum(heights), sum(widths))
     checked_shape(tuple(shape), "block_diag")
     index = index_dtype(max((*shape, 1)))
-    found = [foreign_tensors.convert(storage_of(x), "coo", sort=False) for x in blocks]
+    parts = [foreign_tensors.convert(storage_of(x), "coo", sort=False) for x in blocks]
     # The coordinates of each block are shifted by the sizes of the blocks before it.
     rows = []
     for axis, sizes in enumerate((heights, widths)):
         starts = accumulate(sizes, initial=0)
-        moved = [part.arrays[1 + axis] + index.type(start) for part, start in zip(found, starts, strict=False)]
+        moved = [part.arrays[1 + axis] + index.type(start) for part, start in zip(parts, starts, strict=False)]
         rows.append(np.concatenate([np.empty(0, index), *moved], dtype=index))
-    vals = np.concatenate([part.vals for part in found]) if found else np.empty(0)
+    vals = np.concatenate([part.vals for part in parts]) if parts else np.empty(0)
     storage = coordinate_storage(shape, rows, vals)
     return as_asked(SparseTensor(storage), format, dtype)
 

@@ -116,11 +116,11 @@ def _of_eigenvalues(bound: inspect.BoundArguments) -> str:
     ``eigsh``). The array is then no larger than five times the eigenvectors.
     """
     bound.apply_defaults()
-    given = bound.arguments
-    size, count = np.shape(given["A"])[:1], np.shape(given["X"])[1:2] if "X" in given else (given["k"],)
+    arguments = bound.arguments
+    size, count = np.shape(arguments["A"])[:1], np.shape(arguments["X"])[1:2] if "X" in arguments else (arguments["k"],)
     if size and count and isinstance(count[0], int | np.integer) and size[0] <= 5 * count[0]:
         return "dense"
-    return "operator" if given.get("sigma") is None else "csc"
+    return "operator" if arguments.get("sigma") is None else "csc"
 
 
 def _docstring(module: str, name: str, function: Callable[..., Any], hand: Hand) -> str:
@@ -220,21 +220,21 @@ class Factors:
         >>> weft.linalg.splu(2 * weft.eye(2, format="csc")).solve(weft.asarray([2.0, 4.0]))
         array([1., 2.])
         """
-        found: np.ndarray[Any, Any] = self._factors.solve(
+        solution: np.ndarray[Any, Any] = self._factors.solve(
             rhs.todense() if isinstance(rhs, SparseTensor) else rhs, trans
         )
-        return found
+        return solution
 
 
-def _as_tensor(found: Any) -> Any:
+def _as_tensor(result: Any) -> Any:
     """Convert a sparse array to a tensor, also that of a flow, and return anything else as it is."""
     from scipy.sparse import issparse
     from scipy.sparse.linalg import SuperLU
 
-    if isinstance(found, SuperLU):
-        return Factors(found)
-    if hasattr(found, "flow_value"):
-        found.flow = _as_tensor(found.flow)
-        return found
-    storage = foreign_tensors.read(found) if issparse(found) else None
-    return found if storage is None else SparseTensor(storage)
+    if isinstance(result, SuperLU):
+        return Factors(result)
+    if hasattr(result, "flow_value"):
+        result.flow = _as_tensor(result.flow)
+        return result
+    storage = foreign_tensors.read(result) if issparse(result) else None
+    return result if storage is None else SparseTensor(storage)

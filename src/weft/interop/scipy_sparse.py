@@ -109,7 +109,7 @@ def _block_size(format: Format, shape: tuple[int, ...]) -> tuple[int, ...] | Non
 
 
 def from_compressed(obj: Any, shape: tuple[int, ...], modes: tuple[int, ...]) -> Storage:
-    """Return the matrix in csr or csc with the arrays ``indptr``, ``indices`` and ``data`` of an object."""
+    """Return the matrix with the arrays of an object; ``modes`` has the compressed axis first, (0, 1) for csr."""
     pos, crd, vals = index_attribute(obj, "indptr"), index_attribute(obj, "indices"), value_attribute(obj)
     rows, columns = shape[modes[0]], shape[modes[1]]
     count = len(crd)
@@ -160,25 +160,26 @@ def shared(storage: Storage) -> sparray | None:
     order = () if format.is_structured else format.mode_order
     if shape and len(order) == len(shape) and storage.permuted(order).format == "coo":
         crds = tuple(arrays[1 + order.index(axis)] for axis in range(len(shape)))
-        found = scipy.sparse.coo_array((vals, crds), shape=shape, copy=False)
-        found.has_canonical_format = format.is_canonical and format == "coo"
-        return found
+        matrix = scipy.sparse.coo_array((vals, crds), shape=shape, copy=False)
+        matrix.has_canonical_format = format.is_canonical and format == "coo"
+        return matrix
     for name in _ORDERS:
         if format == name:
             pos, crd = arrays
-            found = getattr(scipy.sparse, f"{name}_array")((vals, crd, pos), shape=shape, copy=False)
+            matrix = getattr(scipy.sparse, f"{name}_array")((vals, crd, pos), shape=shape, copy=False)
             # SciPy copies index arrays to int32 if the numbers fit. The shared arrays replace such copies if they have
             # the same dtype, which SciPy requires.
-            if found.indices.dtype != crd.dtype or found.indptr.dtype != pos.dtype:
-                found.indices, found.indptr = (crd, pos) if crd.dtype == pos.dtype else (found.indices, found.indptr)
-            found.has_sorted_indices = format.levels[-1].ordered
-            found.has_canonical_format = format.is_canonical
-            return found
+            if matrix.indices.dtype != crd.dtype or matrix.indptr.dtype != pos.dtype:
+                own = matrix.indices, matrix.indptr
+                matrix.indices, matrix.indptr = (crd, pos) if crd.dtype == pos.dtype else own
+            matrix.has_sorted_indices = format.levels[-1].ordered
+            matrix.has_canonical_format = format.is_canonical
+            return matrix
     return None
 
 
 def to_scipy(storage: Storage, format: FormatLike | None = None) -> sparray:
-    """Convert storage to a SciPy array, which shares the memory if SciPy has the format."""
+    """Convert storage to a SciPy array, which shares the memory; formats that SciPy does not have become coo."""
     import scipy.sparse
 
     if storage.type.fill != 0:

@@ -52,7 +52,7 @@ def where(group: Any) -> str:
 
 
 def numbers(group: Any, name: str, place: str) -> Any:
-    """Return an array of numbers in a group, none of which has been read."""
+    """Return an array of numbers in a group, none of which has been read; unusual codecs are refused."""
     if name not in group:
         raise FileFormatError(f"{place} has no array {name!r}")
     array = group[name]
@@ -134,10 +134,10 @@ class CompressedArrays:
     def ends(self) -> np.ndarray[Any, Any]:
         """Return where each row or column begins, and where the last one ends."""
         memory.require(8 * (self.length + 1), f"{self.names[0]} of {self.place}")
-        found = np.asarray(self.indptr[:]).astype(np.int64)
-        if found[0] != 0 or (found[1:] < found[:-1]).any():
+        positions = np.asarray(self.indptr[:]).astype(np.int64)
+        if positions[0] != 0 or (positions[1:] < positions[:-1]).any():
             raise FileFormatError(f"{self.place}: {self.names[0]} does not start at 0 or decreases")
-        return found
+        return positions
 
     def read(self, start: int = 0, stop: int | None = None) -> Storage:
         """Return the rows of csr, or columns of csc, from ``start`` to ``stop``."""
@@ -165,10 +165,10 @@ class CompressedArrays:
                 raise FileFormatError(f"{self.place}: {self.names[0]} does not start at 0 or decreases")
             parts.indptr = parts.indptr.astype(dtype)
         try:
-            found = from_compressed(parts, tuple(shape), self.modes)
+            part = from_compressed(parts, tuple(shape), self.modes)
         except (StorageError, DTypeError, IndexOverflowError) as error:
             raise FileFormatError(f"{self.place}: {str(error).partition('; this is')[0]}") from None
-        return found.with_values(found.vals, self.fill)
+        return part.with_values(part.vals, self.fill)
 
 
 def arrays_of(group: Any, place: str | None = None) -> CompressedArrays:
@@ -224,10 +224,10 @@ class Writer:
 
     def append(self, storage: Storage) -> None:
         """Append rows of csr or columns of csc."""
-        pos, crd = (found := convert(storage, self.kind[:3])).arrays
+        pos, crd = (part := convert(storage, self.kind[:3])).arrays
         _append(self._indptr, pos[1:].astype(self._indptr.dtype) + self._indices.shape[0])
         _append(self._indices, crd)
-        _append(self._data, found.vals)
+        _append(self._data, part.vals)
         self.rows += len(pos) - 1
 
     def finish(self) -> None:
@@ -270,10 +270,10 @@ def write(group: Any, storage: Storage | Parts) -> None:
             writer.append(part)
         writer.finish()
         return
-    found = convert(storage, kind[:3])
-    index = np.promote_types(found.arrays[0].dtype, found.arrays[1].dtype)
+    matrix = convert(storage, kind[:3])
+    index = np.promote_types(matrix.arrays[0].dtype, matrix.arrays[1].dtype)
     writer = Writer(group, storage.shape, storage.dtype, kind, index)
-    writer.append(found)
+    writer.append(matrix)
     writer.finish()
 
 

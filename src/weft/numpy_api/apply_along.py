@@ -104,16 +104,16 @@ def apply_over_axes(func: Callable[[Any, int], Any], a: Any, axes: Any) -> Spars
     >>> weft.apply_over_axes(weft.sum, A, [0, 1]).todense()
     array([[3.]])
     """
-    found = SparseTensor(storage_of(a))
+    tensor = SparseTensor(storage_of(a))
     for axis in [axes] if np.ndim(axes) == 0 else axes:
-        along = normalize_axis_index(axis, found.ndim)
-        made = SparseTensor(storage_of(func(found, along)))
-        if made.ndim != found.ndim:
-            made = expand_dims(made, along)
-        if made.ndim != found.ndim:
+        along = normalize_axis_index(axis, tensor.ndim)
+        result = SparseTensor(storage_of(func(tensor, along)))
+        if result.ndim != tensor.ndim:
+            result = expand_dims(result, along)
+        if result.ndim != tensor.ndim:
             raise ValueError("function is not returning an array of the correct shape")
-        found = made
-    return found
+        tensor = result
+    return tensor
 
 
 def piecewise(x: Any, condlist: Any, funclist: Sequence[Any], *args: Any, **kw: Any) -> SparseTensor:
@@ -162,14 +162,14 @@ def piecewise(x: Any, condlist: Any, funclist: Sequence[Any], *args: Any, **kw: 
         )
 
     def value(function: Any) -> Any:
-        found = function(tensor, *args, **kw) if callable(function) else function
-        return SparseTensor(storage_of(found)).astype(tensor.dtype)
+        result = function(tensor, *args, **kw) if callable(function) else function
+        return SparseTensor(storage_of(result)).astype(tensor.dtype)
 
-    found = value(funclist[-1] if len(funclist) > len(conditions) else 0)
+    result = value(funclist[-1] if len(funclist) > len(conditions) else 0)
     # A later choice overrides an earlier one, so that the last condition decides.
     for condition, function in zip(conditions, funclist, strict=False):
-        found = SparseTensor(storage_of(where(condition, value(function), found)))
-    return broadcast_to(found, tensor.shape)
+        result = SparseTensor(storage_of(where(condition, value(function), result)))
+    return broadcast_to(result, tensor.shape)
 
 
 def polyval(p: Any, x: Any) -> SparseTensor | Any:
@@ -198,8 +198,8 @@ def polyval(p: Any, x: Any) -> SparseTensor | Any:
     """
     coefficients = p.todense() if isinstance(p, SparseTensor) else np.asarray(p)
     tensor = SparseTensor(storage_of(x))
-    found: Any = tensor * 0
+    result: Any = tensor * 0
     # Horner's rule.
     for coefficient in coefficients:
-        found = found * tensor + coefficient
-    return found
+        result = result * tensor + coefficient
+    return result

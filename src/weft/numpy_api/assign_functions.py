@@ -151,10 +151,10 @@ def putmask(a: Any, mask: Any, values: Any) -> None:
            [9., 0.]])
     """
     (chosen,) = ravel(mask).nonzero()
-    given = np.ravel(_values(values, a))
-    if len(chosen) and len(given):
+    flat_values = np.ravel(_values(values, a))
+    if len(chosen) and len(flat_values):
         # The value is chosen by the index in the flattened target, not by the number of selected elements before it.
-        a.put(chosen, given[chosen % len(given)])
+        a.put(chosen, flat_values[chosen % len(flat_values)])
 
 
 def put_along_axis(arr: Any, indices: Any, values: Any, axis: int | None) -> None:

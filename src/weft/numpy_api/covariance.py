@@ -72,24 +72,24 @@ def cov(
     array([[1., 2.],
            [2., 4.]])
     """
-    whole = _variables(m, rowvar)
+    variables = _variables(m, rowvar)
     if y is not None:
-        whole = concat([whole, _variables(y, rowvar)], axis=0)
+        variables = concat([variables, _variables(y, rowvar)], axis=0)
     if ddof is not None and ddof != int(ddof):
         raise ValueError("ddof must be integer")
-    wanted = np.result_type(whole.dtype, np.float64) if dtype is None else np.dtype(dtype)
-    rows, count = whole.shape
+    result_dtype = np.result_type(variables.dtype, np.float64) if dtype is None else np.dtype(dtype)
+    rows, count = variables.shape
     left = count - (int(ddof) if ddof is not None else 0 if bias else 1)
-    if fweights is not None or aweights is not None or left <= 0 or not _is_thin(whole):
-        require_dense(whole.shape, wanted, "observations of crowded rows")
+    if fweights is not None or aweights is not None or left <= 0 or not _is_thin(variables):
+        require_dense(variables.shape, result_dtype, "observations of crowded rows")
         weights = {"fweights": fweights, "aweights": aweights}
-        dense = np.cov(whole.todense(), bias=bias, ddof=ddof, dtype=wanted, **weights)
+        dense = np.cov(variables.todense(), bias=bias, ddof=ddof, dtype=result_dtype, **weights)
         return SparseTensor(Storage.dense(np.asarray(dense)))
-    require_dense((rows, rows), wanted, "covariances of all rows")
-    storage = storage_of(whole)
+    require_dense((rows, rows), result_dtype, "covariances of all rows")
+    storage = storage_of(variables)
     # A constant shift leaves covariances as they are, so that the fill value can be zero.
     fill = storage.dtype.type(storage.type.fill)
-    bare = SparseTensor(relabel_fill(storage.with_values(storage.vals.astype(wanted) - fill, 0), 0))
+    bare = SparseTensor(relabel_fill(storage.with_values(storage.vals.astype(result_dtype) - fill, 0), 0))
     sums = np.asarray(SparseTensor(storage_of(bare.sum(axis=1))).todense())
     products = (bare @ transpose(bare).conj()).todense()
     # E[XY] - E[X] E[Y], scaled.
@@ -98,22 +98,22 @@ def cov(
 
 
 def _variables(m: Any, rowvar: bool) -> SparseTensor:
-    whole = SparseTensor(storage_of(m))
-    if whole.ndim > 2:
+    variables = SparseTensor(storage_of(m))
+    if variables.ndim > 2:
         raise ValueError("m has more than 2 dimensions")
-    if whole.ndim == 2 and not rowvar:
-        return transpose(whole)
-    return atleast_2d(whole)
+    if variables.ndim == 2 and not rowvar:
+        return transpose(variables)
+    return atleast_2d(variables)
 
 
-def _is_thin(whole: SparseTensor) -> bool:
+def _is_thin(variables: SparseTensor) -> bool:
     """Return whether every row of a sparse tensor stores at most half of its elements, and all values are finite."""
-    storage = storage_of(whole)
+    storage = storage_of(variables)
     if storage.format.is_dense or not storage.format.is_unique or not np.isfinite(storage.vals).all():
         return False
     entries = SparseTensor(storage.with_values(np.ones(len(storage.vals), np.int64), 0))
-    most = int(entries.sum(axis=1).max()) if whole.shape[0] else 0
-    return bool(np.isfinite(storage.type.fill)) and 2 * most <= whole.shape[1]
+    most = int(entries.sum(axis=1).max()) if variables.shape[0] else 0
+    return bool(np.isfinite(storage.type.fill)) and 2 * most <= variables.shape[1]
 
 
 def corrcoef(x: Any, y: Any = None, rowvar: bool = True, *, dtype: DTypeLike | None = None) -> SparseTensor:
@@ -148,11 +148,11 @@ def corrcoef(x: Any, y: Any = None, rowvar: bool = True, *, dtype: DTypeLike | N
         return SparseTensor(Storage.dense(np.asarray(c / c)))
     deviation = np.sqrt(np.diag(c).real)
     with np.errstate(all="ignore"):
-        found = c / deviation[:, None] / deviation[None, :]
+        coefficients = c / deviation[:, None] / deviation[None, :]
     if not deviation.all():
         warnings.warn("invalid value encountered in divide", RuntimeWarning, stacklevel=2)
     # Rounding errors may leave [-1, 1]. NumPy clips them, too.
-    np.clip(found.real, -1, 1, out=found.real)
-    if np.iscomplexobj(found):
-        np.clip(found.imag, -1, 1, out=found.imag)
-    return SparseTensor(Storage.dense(found))
+    np.clip(coefficients.real, -1, 1, out=coefficients.real)
+    if np.iscomplexobj(coefficients):
+        np.clip(coefficients.imag, -1, 1, out=coefficients.imag)
+    return SparseTensor(Storage.dense(coefficients))

@@ -72,14 +72,14 @@ def full(
     <SparseTensor: shape=(2, 3), dtype=float64, format=csr, nnz=0, fill_value=1.5>
     """
     require_cpu(device)
-    whole = as_shape(shape)
+    sizes = as_shape(shape)
     value = np.asarray(fill_value) if dtype is None else np.asarray(fill_value, value_dtype(dtype))
     value = value.astype(value_dtype(value.dtype), copy=False)
-    if not whole:
+    if not sizes:
         return SparseTensor(Storage.dense(value))
     # A coordinate list without entries, which is converted to the format.
-    rows = [np.empty(0, index_dtype(n)) for n in whole]
-    empty = coordinate_storage(whole, rows, np.empty(0, value.dtype), value[()])
+    rows = [np.empty(0, index_dtype(n)) for n in sizes]
+    empty = coordinate_storage(sizes, rows, np.empty(0, value.dtype), value[()])
     return SparseTensor(foreign_tensors.convert(empty, format)).called(format)
 
 
@@ -170,10 +170,10 @@ def full_like(
     <SparseTensor: shape=(2, 2), dtype=float64, format=csr, nnz=0, fill_value=1.5>
     """
     storage = storage_of(x)
-    whole = storage.shape if shape is None else as_shape(shape)
+    sizes = storage.shape if shape is None else as_shape(shape)
     if format is None:
-        format = storage.format if len(whole) == len(storage.shape) else format_for_axes(storage.format, len(whole))
-    return full(whole, fill_value, dtype=storage.dtype if dtype is None else dtype, format=format, device=device)
+        format = storage.format if len(sizes) == len(storage.shape) else format_for_axes(storage.format, len(sizes))
+    return full(sizes, fill_value, dtype=storage.dtype if dtype is None else dtype, format=format, device=device)
 
 
 def _like(name: str, value: int) -> Any:
@@ -243,12 +243,12 @@ def eye(
     require_cpu(device)
     shape = as_shape((n_rows, n_rows if n_cols is None else n_cols))
     count = max(0, min(shape[0] - max(0, -k), shape[1] - max(0, k)))
-    wanted = np.dtype(np.float64) if dtype is None else value_dtype(dtype)
-    each = 3 * index_dtype(max(shape)).itemsize + wanted.itemsize  # two coordinates, and the range both come from
+    result_dtype = np.dtype(np.float64) if dtype is None else value_dtype(dtype)
+    each = 3 * index_dtype(max(shape)).itemsize + result_dtype.itemsize  # two coordinates, and the range both come from
     memory.require(count * each, f"a matrix of shape {shape} with {count} ones")
     first = [[min(max(0, -k), shape[0])], [min(max(0, k), shape[1])]]  # an empty diagonal may have any k
     rows = np.arange(count, dtype=index_dtype(max(shape))) + np.array(first, index_dtype(max(shape)))
-    vals = np.ones(count, wanted)
+    vals = np.ones(count, result_dtype)
     return SparseTensor(coordinate_storage(shape, list(rows), vals)).asformat(format)
 
 
@@ -446,13 +446,13 @@ def meshgrid(*arrays: Any, indexing: str = "xy") -> tuple[SparseTensor, ...]:
     turn = [1, 0, *range(2, n)] if indexing == "xy" and n > 1 else list(range(n))
     sizes = [prod(storage_of(x).shape) for x in arrays]  # NumPy flattens matrices, too
     shape = tuple(sizes[k] for k in turn)
-    found = []
+    grids = []
     for k, x in enumerate(arrays):
         # Each vector lies along its own axis and is broadcast along the others.
-        own = [1] * n
-        own[turn.index(k)] = sizes[k]
-        found.append(broadcast_to(reshape(x, tuple(own)), shape))
-    return tuple(found)
+        lengths = [1] * n
+        lengths[turn.index(k)] = sizes[k]
+        grids.append(broadcast_to(reshape(x, tuple(lengths)), shape))
+    return tuple(grids)
 
 
 def from_dlpack(x: Any, /, *, device: Any = None, copy: bool | None = None) -> SparseTensor:

@@ -36,13 +36,13 @@ def _accumulated(x: Any, axis: int | None, dtype: DTypeLike | None, initial: boo
     require_dense(storage.shape, storage.dtype, f"the elements of a {name}")
     axis = normalize_axis_index(0 if axis is None else axis, len(storage.shape))
     function = np.cumsum if name == "cumulative_sum" else np.cumprod
-    found = function(SparseTensor(storage).todense(), axis=axis, dtype=dtype)
+    sums = function(SparseTensor(storage).todense(), axis=axis, dtype=dtype)
     # The sum or product of no elements comes first.
     if initial:
-        shape = (*found.shape[:axis], 1, *found.shape[axis + 1 :])
-        first = np.full(shape, 0 if name == "cumulative_sum" else 1, found.dtype)
-        found = np.concatenate([first, found], axis)
-    return SparseTensor(Storage.dense(found))
+        shape = (*sums.shape[:axis], 1, *sums.shape[axis + 1 :])
+        first = np.full(shape, 0 if name == "cumulative_sum" else 1, sums.dtype)
+        sums = np.concatenate([first, sums], axis)
+    return SparseTensor(Storage.dense(sums))
 
 
 def cumulative_sum(
@@ -211,10 +211,10 @@ def diff(x: Any, /, n: int = 1, axis: int = -1, prepend: Any = None, append: Any
     # A scalar is broadcast to one slice.
     for place, more in ((0, prepend), (len(parts), append)):
         if more is not None:
-            found = SparseTensor(storage_of(more))
-            if not found.ndim:
-                found = broadcast_to(found, (*tensor.shape[:axis], 1, *tensor.shape[axis + 1 :]))
-            parts.insert(place if place == 0 else len(parts), found)
+            edge = SparseTensor(storage_of(more))
+            if not edge.ndim:
+                edge = broadcast_to(edge, (*tensor.shape[:axis], 1, *tensor.shape[axis + 1 :]))
+            parts.insert(place if place == 0 else len(parts), edge)
     tensor = concat(parts, axis=axis) if len(parts) > 1 else tensor
     front = (slice(None),) * axis
     for _ in range(n):

@@ -71,21 +71,21 @@ def _positions(obj: Any, size: int, last: int, axis: int) -> np.ndarray[Any, Any
     """Return the nonnegative indices that a key stands for; ``last`` is the greatest allowed index."""
     if isinstance(obj, slice):
         return np.arange(*obj.indices(size))
-    found = np.asarray(obj.todense() if isinstance(obj, SparseTensor) else obj)
-    if found.dtype == bool:
-        if found.shape != (size,):
+    selection = np.asarray(obj.todense() if isinstance(obj, SparseTensor) else obj)
+    if selection.dtype == bool:
+        if selection.shape != (size,):
             raise ValueError(f"boolean array argument obj to delete must be one dimensional and match the axis length "
                              f"of {size}")  # fmt: skip
         # A mask selects the indices at which it holds.
-        return np.flatnonzero(found)
-    if not found.size:  # NumPy makes an empty list an array of float64
-        found = found.astype(np.int64)
-    if found.dtype.kind not in "iu":
+        return np.flatnonzero(selection)
+    if not selection.size:  # NumPy makes an empty list an array of float64
+        selection = selection.astype(np.int64)
+    if selection.dtype.kind not in "iu":
         raise IndexError("arrays used as indices must be of integer (or boolean) type")
-    beyond = (found < -size) | (found > last)
+    beyond = (selection < -size) | (selection > last)
     if beyond.any():
-        raise IndexError(f"index {found[beyond].ravel()[0]} is out of bounds for axis {axis} with size {size}")
-    wide = found.astype(np.int64)
+        raise IndexError(f"index {selection[beyond].ravel()[0]} is out of bounds for axis {axis} with size {size}")
+    wide = selection.astype(np.int64)
     return np.where(wide < 0, wide + size, wide)
 
 
@@ -146,10 +146,10 @@ def delete(x: Any, obj: Any, axis: int | None = None) -> SparseTensor:
     places = rows[along].astype(np.int64)
     # A coordinate is deleted if the number of deleted ones below it differs from that up to and including it.
     below = _without(removed, places)
-    kept = _without(removed, places + 1) == below
+    remaining = _without(removed, places + 1) == below
     rows[along] = places - below
     shape = (*tensor.shape[:along], size - len(removed), *tensor.shape[along + 1 :])
-    return placed(storage_of(tensor), shape, [row[kept] for row in rows], coo.vals[kept])
+    return placed(storage_of(tensor), shape, [row[remaining] for row in rows], coo.vals[remaining])
 
 
 @memory.guarded
@@ -330,12 +330,12 @@ def trim_zeros(filt: Any, trim: str = "fb", axis: int | Sequence[int] | None = N
     array([3., 0., 1.])
     """
     tensor = SparseTensor(storage_of(filt))
-    kept = tuple(range(tensor.ndim)) if axis is None else normalize_axis_tuple(axis, tensor.ndim)
+    axes = tuple(range(tensor.ndim)) if axis is None else normalize_axis_tuple(axis, tensor.ndim)
     if set(trim.lower()) - set("fb"):
         raise ValueError(f"unexpected character(s) in `trim`: {trim!r}")
     rows = tensor.nonzero()
     key = [slice(None)] * tensor.ndim
-    for k in kept:
+    for k in axes:
         # A tensor of zeros has no first and no last nonzero coordinate, and nothing remains.
         first, last = (int(rows[k].min()), int(rows[k].max()) + 1) if len(rows[k]) else (0, 0)
         key[k] = slice(first if "f" in trim.lower() else None, last if "b" in trim.lower() else None)
@@ -375,8 +375,8 @@ def resize(x: Any, new_shape: int | Sequence[int]) -> SparseTensor:
     shape = tuple(new_shape) if isinstance(new_shape, Sequence) else (operator.index(new_shape),)
     if any(size < 0 for size in shape):
         raise ValueError("all elements of `new_shape` must be non-negative")
-    flat, wanted = ravel(x), math.prod(shape)
-    if not flat.shape[0] or not wanted:
+    flat, count = ravel(x), math.prod(shape)
+    if not flat.shape[0] or not count:
         return SparseTensor(storage_of(np.zeros(shape, flat.dtype)))
-    repeated = tile(flat, -(-wanted // flat.shape[0]))
-    return reshape(repeated[:wanted], shape)
+    repeated = tile(flat, -(-count // flat.shape[0]))
+    return reshape(repeated[:count], shape)

@@ -250,12 +250,12 @@ def dot(a: Any, b: Any, out: Any = None) -> Any:
         # A scalar multiplies every element.
         return apply("multiply", _strong(a, b), out=out)
     if n <= 2 and m <= 2:
-        found = matmul(a, b)
+        result = matmul(a, b)
     else:
-        found = tensordot(a, b, axes=((n - 1,), (max(m - 2, 0),)))
+        result = tensordot(a, b, axes=((n - 1,), (max(m - 2, 0),)))
     if out is None:
-        return found
-    return write_out(found, out, "dot")
+        return result
+    return write_out(result, out, "dot")
 
 
 def vdot(a: Any, b: Any) -> Scalar | Any:
@@ -466,10 +466,10 @@ def multi_dot(arrays: Sequence[Any], *, out: Any = None) -> SparseTensor | Any:
         operands += [x, axes]
     # A vector at an end leaves no axis there.
     ends = ([0] if orders[0] == 2 else []) + ([len(arrays)] if orders[-1] == 2 else [])
-    found = einsum(*operands, ends)
+    result = einsum(*operands, ends)
     if out is None:
-        return found
-    return write_out(found, out, "multi_dot")
+        return result
+    return write_out(result, out, "multi_dot")
 
 
 def matrix_power(x: Any, n: int, /) -> SparseTensor | Any:
@@ -656,8 +656,8 @@ def matrix_norm(x: Any, /, *, keepdims: bool = False, ord: Any = "fro") -> Spars
 
 def _of_singular_values(x: SparseTensor, ord: Any, keepdims: bool) -> Any:
     if x.layout.is_dense:
-        found = np.linalg.matrix_norm(x.todense(), ord=ord, keepdims=keepdims)
-        return SparseTensor(storage_of(found)) if np.ndim(found) else found
+        norms = np.linalg.matrix_norm(x.todense(), ord=ord, keepdims=keepdims)
+        return SparseTensor(storage_of(norms)) if np.ndim(norms) else norms
     if ord != 2 or x.ndim > 2:
         raise UnsupportedError(
             f"the norm {ord!r} needs all singular values of {x!r}, which is sparse; use weft.linalg.svds(A) for some"
@@ -665,13 +665,13 @@ def _of_singular_values(x: SparseTensor, ord: Any, keepdims: bool) -> Any:
     from scipy.sparse.linalg import svds
 
     if not x.nnz:  # svds iterates on products, which are all 0
-        (found,) = np.zeros(1, np.result_type(x.dtype, np.float32))
+        (norms,) = np.zeros(1, np.result_type(x.dtype, np.float32))
     elif min(x.shape) == 1:  # the only singular value is the norm of the vector
-        found = vector_norm(x)
+        norms = vector_norm(x)
     else:
         whole = x.dtype.kind in "biu"
-        (found,) = svds(as_dtype(x, np.dtype(np.float64)) if whole else x, k=1, return_singular_vectors=False)
-    return found.reshape((1, 1)) if keepdims else found
+        (norms,) = svds(as_dtype(x, np.dtype(np.float64)) if whole else x, k=1, return_singular_vectors=False)
+    return norms.reshape((1, 1)) if keepdims else norms
 
 
 def norm(x: Any, ord: Any = None, axis: Any = None, keepdims: bool = False) -> SparseTensor | Any:

@@ -244,39 +244,39 @@ def reshape(
     array([0., 1., 2., 0.])
     """
     storage = storage_of(x)
-    wanted = _new_shape(storage.shape, shape)
-    if wanted == storage.shape and copy is not True:
+    new_shape = _new_shape(storage.shape, shape)
+    if new_shape == storage.shape and copy is not True:
         return x if isinstance(x, SparseTensor) else SparseTensor(storage)
     if copy is False and not storage.format.is_dense:
         raise ValueError(f"a tensor of format {storage.format} cannot be reshaped without a copy")
     if order not in ("C", "F", "A", None):
         raise ValueError(f"order must be one of 'C', 'F' and 'A' (got {order!r})")
     # A format whose dense levels would be far longer than the entries is replaced by one of compressed levels.
-    goal, entries = format_for_axes(storage.format, len(wanted)), max((*storage.level_sizes, storage.nnz))
+    goal, entries = format_for_axes(storage.format, len(new_shape)), max((*storage.level_sizes, storage.nnz))
     if order == "F":
         # Order F is order C of the reversed axes.
         turned = storage.permuted(tuple(reversed(range(len(storage.shape)))))
-        found = reshaped(turned, wanted[::-1], without_long_arrays(goal, wanted[::-1], entries))
-        back = found.permuted(tuple(reversed(range(len(wanted)))))
-        found = execution.convert(back, without_long_arrays(goal, wanted, entries))
+        result = reshaped(turned, new_shape[::-1], without_long_arrays(goal, new_shape[::-1], entries))
+        back = result.permuted(tuple(reversed(range(len(new_shape)))))
+        result = execution.convert(back, without_long_arrays(goal, new_shape, entries))
     else:
-        found = reshaped(storage, wanted, without_long_arrays(goal, wanted, entries))
-    return SparseTensor(found.apart_from(storage) if copy else found)
+        result = reshaped(storage, new_shape, without_long_arrays(goal, new_shape, entries))
+    return SparseTensor(result.apart_from(storage) if copy else result)
 
 
 def _new_shape(old: tuple[int, ...], shape: Any) -> tuple[int, ...]:
-    wanted = [operator.index(n) for n in (shape if isinstance(shape, (tuple, list)) else (shape,))]
+    sizes = [operator.index(n) for n in (shape if isinstance(shape, (tuple, list)) else (shape,))]
     size = math.prod(old)
-    if wanted.count(-1) > 1:
+    if sizes.count(-1) > 1:
         raise ValueError("can only specify one unknown dimension")
     # The size that is -1 is the quotient, if the division leaves no remainder.
-    if -1 in wanted:
-        rest = math.prod(n for n in wanted if n != -1)
+    if -1 in sizes:
+        rest = math.prod(n for n in sizes if n != -1)
         if rest and size % rest == 0:
-            wanted[wanted.index(-1)] = size // rest
-    if math.prod(wanted) != size or any(n < 0 for n in wanted):
-        raise ValueError(f"cannot reshape array of size {size} into shape {tuple(wanted)}".replace(", ", ","))
-    return checked_shape(tuple(wanted))
+            sizes[sizes.index(-1)] = size // rest
+    if math.prod(sizes) != size or any(n < 0 for n in sizes):
+        raise ValueError(f"cannot reshape array of size {size} into shape {tuple(sizes)}".replace(", ", ","))
+    return checked_shape(tuple(sizes))
 
 
 def ravel(x: Any, order: str | None = "C") -> SparseTensor:
@@ -376,8 +376,8 @@ def broadcast_to(x: Any, /, shape: int | Sequence[int], *, out: Any = None) -> S
     array([[0., 3.],
            [0., 3.]])
     """
-    wanted = tuple(shape) if isinstance(shape, (tuple, list)) else (operator.index(shape),)  # type: ignore[arg-type]
-    return put_into(out, SparseTensor(broadcast(storage_of(x), wanted)), "broadcast_to")  # type: ignore[no-any-return]
+    new_shape = tuple(shape) if isinstance(shape, (tuple, list)) else (operator.index(shape),)  # type: ignore[arg-type]
+    return put_into(out, SparseTensor(broadcast(storage_of(x), new_shape)), "broadcast_to")  # type: ignore[no-any-return]
 
 
 def broadcast_arrays(*arrays: Any) -> tuple[SparseTensor, ...]:
@@ -517,10 +517,10 @@ def placed(
 ) -> SparseTensor:
     """Return a tensor with entries at given coordinates, in the fill value and a similar format of another tensor."""
     narrow = [np.ascontiguousarray(row, index_dtype(size)) for row, size in zip(rows, shape, strict=True)]
-    found = coordinate_storage(shape, narrow, vals, storage.type.fill)
-    entries = max((*storage.level_sizes, found.nnz))
+    coo = coordinate_storage(shape, narrow, vals, storage.type.fill)
+    entries = max((*storage.level_sizes, coo.nnz))
     return SparseTensor(
-        execution.convert(found, without_long_arrays(format_for_axes(storage.format, len(shape)), shape, entries))
+        execution.convert(coo, without_long_arrays(format_for_axes(storage.format, len(shape)), shape, entries))
     )
 
 
@@ -717,17 +717,17 @@ def take(x: Any, /, indices: Any, axis: int | None = None, out: Any = None, mode
            [2., 0.]])
     """
     tensor, axis = _with_axis(x, axis)
-    given = indices.todense() if isinstance(indices, SparseTensor) else np.asarray(indices)
-    if not np.can_cast(given.dtype, np.int64, "same_kind") and given.size:
-        raise TypeError(f"take needs integers as indices, not {given.dtype}")
-    given, size = given.astype(np.int64), tensor.shape[axis]
+    positions = indices.todense() if isinstance(indices, SparseTensor) else np.asarray(indices)
+    if not np.can_cast(positions.dtype, np.int64, "same_kind") and positions.size:
+        raise TypeError(f"take needs integers as indices, not {positions.dtype}")
+    positions, size = positions.astype(np.int64), tensor.shape[axis]
     if mode not in ("raise", "wrap", "clip"):
         raise ValueError(f"mode of take is 'raise', 'wrap' or 'clip', not {mode!r}")
-    if mode != "raise" and given.size:
+    if mode != "raise" and positions.size:
         if not size:
             raise IndexError("cannot do a non-empty take from an empty axis")
-        given = given % size if mode == "wrap" else np.clip(given, 0, size - 1)
-    return put_into(out, tensor[(*(slice(None),) * axis, given, ...)], "take")  # type: ignore[no-any-return]
+        positions = positions % size if mode == "wrap" else np.clip(positions, 0, size - 1)
+    return put_into(out, tensor[(*(slice(None),) * axis, positions, ...)], "take")  # type: ignore[no-any-return]
 
 
 def _with_axis(x: Any, axis: int | None) -> tuple[SparseTensor, int]:
@@ -772,13 +772,13 @@ def take_along_axis(x: Any, indices: Any, /, axis: int | None = -1) -> SparseTen
     """
     tensor = ravel(x) if axis is None else SparseTensor(storage_of(x))
     axis = 0 if axis is None else normalize_axis_index(axis, tensor.ndim)
-    given = indices.todense() if isinstance(indices, SparseTensor) else np.asarray(indices)
-    if given.dtype.kind not in "iu":
+    positions = indices.todense() if isinstance(indices, SparseTensor) else np.asarray(indices)
+    if positions.dtype.kind not in "iu":
         raise IndexError("`indices` must be an integer array")
-    if given.ndim != tensor.ndim:
+    if positions.ndim != tensor.ndim:
         raise ValueError("`indices` and `arr` must have the same number of dimensions")
     key: list[Any] = []
     # Open grids select all coordinates of the other axes.
     for a, n in enumerate(tensor.shape):
-        key.append(given if a == axis else np.arange(n).reshape([n if b == a else 1 for b in range(tensor.ndim)]))
+        key.append(positions if a == axis else np.arange(n).reshape([n if b == a else 1 for b in range(tensor.ndim)]))
     return tensor[tuple(key)]

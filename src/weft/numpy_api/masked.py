@@ -58,25 +58,25 @@ def masked_variance(x: Any, mask: Any, axis: Axis, dtype: np.dtype[Any], ddof: f
     The distances are taken from the fill value, so that they are sparse. One kernel squares the distances of stored
     entries from the mean. Each implicit entry adds the square of the mean's distance from the fill value.
     """
-    given = storage_of(x)
-    axes = Axes.of(axis, given.shape)
-    require_dense(tuple(given.shape[a] for a in axes.kept), dtype, "variances of all slices")
-    entries = stored_only(given)
+    storage = storage_of(x)
+    axes = Axes.of(axis, storage.shape)
+    require_dense(tuple(storage.shape[a] for a in axes.free), dtype, "variances of all slices")
+    entries = stored_only(storage)
     if not entries.format.is_dense and not entries.format.is_unique:
         entries = execution.convert(entries, entries.format.canonical())
     if entries.dtype != dtype:
-        entries = entries.with_values(entries.vals.astype(dtype), dtype.type(given.type.fill))
+        entries = entries.with_values(entries.vals.astype(dtype), dtype.type(storage.type.fill))
     fill = entries.dtype.type(entries.type.fill)
-    known = ~np.isnan(entries.vals)
+    is_number = ~np.isnan(entries.vals)
     finite = bool(np.isfinite(fill))
     # ``holds`` marks the stored entries that count, ``count`` is the number of all elements that count.
     if mask is None:
-        holds = entries.with_values(known, False)
+        holds = entries.with_values(is_number, False)
         count = reduce_storage("add", ("isnan", "logical_not", "float64"), entries, axes)
     else:
-        pattern = SparseTensor(entries.with_values(np.ones(len(known), bool), False))
+        pattern = SparseTensor(entries.with_values(np.ones(len(is_number), bool), False))
         holds = storage_of(elementwise("logical_and", pattern, mask, SparseTensor))
-        count = reduce_storage("add", ("float64",), _whole(mask, given.shape), axes)
+        count = reduce_storage("add", ("float64",), _whole(mask, storage.shape), axes)
     # An infinite fill value cannot be subtracted. Slices with such implicit entries are NaN below.
     far = entries.with_values(entries.vals - fill if finite else entries.vals, 0)
     n = _dense(count)
@@ -103,21 +103,21 @@ def _dense(storage: Storage) -> np.ndarray[Any, Any]:
 def _sum(holds: Storage, far: Storage, middle: np.ndarray[Any, Any] | None, axes: Axes) -> np.ndarray[Any, Any]:
     """Return the sums of the values that a mask selects, or of the squares of their distances from ``middle``."""
     indices = tuple(f"i{axis}" for axis in range(len(far.shape)))
-    kept = tuple(indices[a] for a in axes.kept)
+    free = tuple(indices[a] for a in axes.free)
     value: Expr = Access("Z", indices)
     operands = {"K": holds, "Z": far}
     # Squared distances from the mean of the slice.
     if middle is not None:
         operands["M"] = Storage.dense(middle)
-        distance = Apply("subtract", (value, Access("M", kept)))
+        distance = Apply("subtract", (value, Access("M", free)))
         parts = [Apply("square", (d,)) for d in _parts(distance, far.dtype)]
         value = parts[0] if len(parts) == 1 else Apply("add", (parts[0], parts[1]))
     # The mask selects and does not multiply, since 0 * NaN is NaN.
     value = Apply("select", (Access("K", indices), value))
-    if axes.gone:
-        value = Reduce("add", tuple(indices[a] for a in axes.gone), value)
-    assignment = Assignment(Access("C", kept), value)
-    return execution.evaluate(assignment, operands, format=Format.dense(len(kept))).to_dense_array()
+    if axes.over:
+        value = Reduce("add", tuple(indices[a] for a in axes.over), value)
+    assignment = Assignment(Access("C", free), value)
+    return execution.evaluate(assignment, operands, format=Format.dense(len(free))).to_dense_array()
 
 
 def _parts(distance: Expr, dtype: np.dtype[Any]) -> list[Expr]:

@@ -35,7 +35,7 @@ from .reductions import (
     Axis,
     count_stored,
     finish_reduction,
-    kept_first,
+    free_first,
     number,
     operand,
     reduce_storage,
@@ -48,13 +48,13 @@ if TYPE_CHECKING:
 
 def _computed(storage: Storage, dtype: DTypeLike | None) -> np.dtype[Any]:
     """Return the dtype in which a mean is computed."""
-    wanted = value_dtype(dtype) if dtype is not None else storage.dtype
-    return np.dtype(np.float64) if dtype is None and wanted.kind in "biu" else wanted
+    result_dtype = value_dtype(dtype) if dtype is not None else storage.dtype
+    return np.dtype(np.float64) if dtype is None and result_dtype.kind in "biu" else result_dtype
 
 
 def _mean_chain(storage: Storage, dtype: DTypeLike | None) -> tuple[str, ...]:
-    wanted = _computed(storage, dtype)
-    return () if wanted == storage.dtype else (wanted.name,)
+    result_dtype = _computed(storage, dtype)
+    return () if result_dtype == storage.dtype else (result_dtype.name,)
 
 
 def _divided(total: Storage, count: float) -> Storage:
@@ -120,17 +120,17 @@ def mean(
     storage, has_array = operand(x, "mean")
     axes = Axes.of(axis, storage.shape)
     if where is not True:
-        found = masked_mean(x, where, axis, _computed(storage, dtype))
+        means = masked_mean(x, where, axis, _computed(storage, dtype))
     else:
-        found = _divided(reduce_storage("add", _mean_chain(storage, dtype), storage, axes), axes.count)
-    return finish_reduction(_as_asked(found, dtype), axes, keepdims, has_array, out, "mean")
+        means = _divided(reduce_storage("add", _mean_chain(storage, dtype), storage, axes), axes.count)
+    return finish_reduction(_as_asked(means, dtype), axes, keepdims, has_array, out, "mean")
 
 
-def _as_asked(found: Storage, dtype: DTypeLike | None) -> Storage:
+def _as_asked(quotient: Storage, dtype: DTypeLike | None) -> Storage:
     """Return a quotient in the requested dtype; NumPy truncates it for a dtype of integers."""
-    if dtype is None or value_dtype(dtype) == found.dtype:
-        return found
-    return storage_of(SparseTensor(found).astype(dtype))
+    if dtype is None or value_dtype(dtype) == quotient.dtype:
+        return quotient
+    return storage_of(SparseTensor(quotient).astype(dtype))
 
 
 def nanmean(
@@ -155,8 +155,8 @@ def nanmean(
     # A slice without numbers has a count of zero, stored or implicit.
     if not numbers.vals.all() or (numbers.type.fill == 0 and len(numbers.vals) < math.prod(numbers.shape)):
         warnings.warn("Mean of empty slice", RuntimeWarning, stacklevel=2)
-    found = elementwise("divide", SparseTensor(total), SparseTensor(numbers), SparseTensor)
-    result = _as_asked(storage_of(found), dtype)
+    means = elementwise("divide", SparseTensor(total), SparseTensor(numbers), SparseTensor)
+    result = _as_asked(storage_of(means), dtype)
     return finish_reduction(result, axes, keepdims, has_array, out, "nanmean", "same_kind")
 
 
@@ -249,9 +249,9 @@ def std(
     >>> weft.std(A), weft.std(A, axis=0).todense()
     (np.float64(0.82915619758885), array([1. , 0.5]))
     """
-    whole = dtype is not None and value_dtype(dtype).kind in "biu"  # the variance is truncated before its root
-    result, axes, has_array = _variance("std", x, axis, dtype, ddof, correction, where, root=not whole)
-    if whole:
+    is_integer = dtype is not None and value_dtype(dtype).kind in "biu"  # the variance is truncated before its root
+    result, axes, has_array = _variance("std", x, axis, dtype, ddof, correction, where, root=not is_integer)
+    if is_integer:
         result = _as_asked(result, dtype)
         if result.dtype.kind in "iu":  # NumPy's roots of small integers are float16
             result = _as_asked(result, np.float64)
@@ -279,14 +279,14 @@ def _variance(
     for conversion in _mean_chain(storage, dtype):
         storage = apply_unary(conversion, storage)
     # Two passes: the mean of each slice, then the squared distances from it.
-    storage = kept_first(storage, axes)
+    storage = free_first(storage, axes)
     middle = _divided(reduce_storage("add", (), storage, axes), axes.count)
     stored = _squares(storage, middle, axes)
     divisor = _divisor(axes.count - ddof)
     if storage.format.is_dense:
         # A dense tensor has no implicit entries.
-        found = apply_scalar("divide", stored, divisor, False)
-        return apply_unary("sqrt", found) if root else found, axes, has_array
+        result = apply_scalar("divide", stored, divisor, False)
+        return apply_unary("sqrt", result) if root else result, axes, has_array
     return _with_absent(storage, middle, stored, axes, divisor, root), axes, has_array
 
 
@@ -302,22 +302,22 @@ def _squares(storage: Storage, middle: Storage, axes: Axes) -> Storage:
     """Return the sum of the squared distances of stored entries from the mean of their slice."""
     dense = storage.format.is_dense
     indices: tuple[str, ...] = tuple(f"i{axis}" for axis in range(len(storage.shape)))
-    kept = tuple(indices[a] for a in axes.kept)
-    gone = tuple(indices[a] for a in axes.gone)
+    free = tuple(indices[a] for a in axes.free)
+    over = tuple(indices[a] for a in axes.over)
     values = storage
-    if not axes.kept:
-        values, indices, gone = vector(storage.vals), ("i",), ("i",)
-    value = _squared_distance(storage.dtype, Access("A", indices), Access("M", kept))
+    if not axes.free:
+        values, indices, over = vector(storage.vals), ("i",), ("i",)
+    value = _squared_distance(storage.dtype, Access("A", indices), Access("M", free))
     storages: tuple[Storage, ...] = (values, middle)
-    if axes.kept and not dense:  # a mask limits the sum to stored entries
+    if axes.free and not dense:  # a mask limits the sum to stored entries
         mask = storage.with_values(np.ones(len(storage.vals), middle.vals.real.dtype), 0)
         value, storages = Apply("multiply", (Access("K", indices), value)), (mask, values, middle)
-    if gone:
-        value = Reduce("add", gone, value)
+    if over:
+        value = Reduce("add", over, value)
     # The plan is kept for operands of the same types.
-    key = ("squares", axes.gone, bool(axes.kept), *(s.type.number for s in storages))
+    key = ("squares", axes.over, bool(axes.free), *(s.type.number for s in storages))
     types = tuple(s.type for s in storages)
-    plan = plans.get(key, lambda: ElementwisePlan(Assignment(Access("C", kept), value), types, middle.format))
+    plan = plans.get(key, lambda: ElementwisePlan(Assignment(Access("C", free), value), types, middle.format))
     return plan.run(storages)
 
 
@@ -326,7 +326,7 @@ def _with_absent(storage: Storage, middle: Storage, stored: Storage, axes: Axes,
     counts = count_stored(storage, axes, middle.format)
     # Values are combined one by one, which needs equal coordinates.
     if not same_structure(stored, middle, counts):
-        format = Format.dense(len(axes.kept))
+        format = Format.dense(len(axes.free))
         stored, middle, counts = (foreign_tensors.convert(t, format) for t in (stored, middle, counts))
     absent = Apply("subtract", (Access("n", ()), Access("K", ("i",))))
     distance = _squared_distance(storage.dtype, Access("f", ()), Access("M", ("i",)))
@@ -337,9 +337,9 @@ def _with_absent(storage: Storage, middle: Storage, stored: Storage, axes: Axes,
     s, k, m = (vector(t.vals) for t in (stored, counts, middle))
     scalars = [Storage.dense(np.asarray(x)) for x in (n, fill, by)]
     operands = (s, scalars[0], k, scalars[1], m, scalars[2])
-    found = flat_map(Apply("sqrt", (value,)) if root else value, operands)
+    vals = flat_map(Apply("sqrt", (value,)) if root else value, operands)
     # A slice without stored entries is an implicit entry of the result.
     with np.errstate(all="ignore"):
         far = np.abs(fill - middle.dtype.type(middle.type.fill)) ** 2
         everything = OPERATORS["repeat_add"].ufunc(n, far) / by
-    return stored.with_values(found, np.sqrt(everything) if root else everything)
+    return stored.with_values(vals, np.sqrt(everything) if root else everything)

@@ -64,10 +64,10 @@ def typed_as(model: F) -> Callable[[Callable[..., Any]], F]:
 
 @record
 class Axes:
-    """Axes of one reduction: those that are reduced, and those that stay."""
+    """Axes of one reduction: those that it is over, and the free ones that stay."""
 
-    gone: tuple[int, ...]
-    kept: tuple[int, ...]
+    over: tuple[int, ...]
+    free: tuple[int, ...]
     count: int  # elements that are reduced to one
 
     @classmethod
@@ -80,12 +80,12 @@ class Axes:
         n = len(shape)
         if not n and isinstance(axis, int | np.integer) and axis in (0, -1):
             axis = None  # NumPy accepts both for a tensor without axes
-        given = range(n) if axis is None else axis if isinstance(axis, tuple) else (axis,)
-        gone = [normalize_axis_index(one, n) for one in given]
-        if len(set(gone)) != len(gone):
+        axes = range(n) if axis is None else axis if isinstance(axis, tuple) else (axis,)
+        over = [normalize_axis_index(one, n) for one in axes]
+        if len(set(over)) != len(over):
             raise ValueError("duplicate value in 'axis'")
-        kept = tuple(a for a in range(n) if a not in gone)
-        return cls(tuple(sorted(gone)), kept, math.prod(shape[a] for a in gone))
+        free = tuple(a for a in range(n) if a not in over)
+        return cls(tuple(sorted(over)), free, math.prod(shape[a] for a in over))
 
 
 _ALL = Axes((0,), (), 0)
@@ -99,16 +99,16 @@ def _reduce_stored(
     storage: Storage,
     axes: Axes,
     format: Format | None = None,
-    beside: Storage | None = None,
+    extra: Storage | None = None,
 ) -> Storage:
     """Return the stored entries reduced by a kernel, after the unary operators of ``chain``.
 
-    The fill value must be the start of the operator. The scalar ``beside``, if given, is reduced with the entries.
+    The fill value must be the start of the operator. The scalar ``extra`` is reduced with the entries.
     """
-    if not axes.kept:
+    if not axes.free:
         # Coordinates do not matter if all axes are reduced.
         storage, axes = vector(storage.vals), _ALL
-    operands = (storage,) if beside is None else (storage, beside)
+    operands = (storage,) if extra is None else (storage, extra)
     key = _reduction_key(op, chain, storage.type, axes, format, len(operands))
     plan: ElementwisePlan | None = plans.find(key)
     if plan is None:
@@ -116,11 +116,11 @@ def _reduce_stored(
         value: Expr = Access("A", indices)
         for name in chain:
             value = Apply(name, (value,))
-        if axes.gone:
-            value = Reduce(op, tuple(indices[a] for a in axes.gone), value)
-        if beside is not None:
+        if axes.over:
+            value = Reduce(op, tuple(indices[a] for a in axes.over), value)
+        if extra is not None:
             value = Apply(op, (value, Access("f", ())))
-        target = Access("C", tuple(indices[a] for a in axes.kept))
+        target = Access("C", tuple(indices[a] for a in axes.free))
         plan = plans.keep(key, ElementwisePlan(Assignment(target, value), tuple(s.type for s in operands), format))
     return plan.run(operands)
 
@@ -128,7 +128,7 @@ def _reduce_stored(
 def _reduction_key(
     op: str, chain: tuple[str, ...], type: TensorType, axes: Axes, format: Format | None = None, operands: int = 1
 ) -> tuple[Any, ...]:
-    return ("reduction", op, chain, type.number, axes.gone, format, operands)
+    return ("reduction", op, chain, type.number, axes.over, format, operands)
 
 
 def _is_total_of_values(op: str, chain: tuple[str, ...], type: TensorType) -> bool:
@@ -145,21 +145,21 @@ def reduce_storage(op: str, chain: tuple[str, ...], storage: Storage, axes: Axes
     row = OPERATORS[op]
     dense = storage.format.is_dense
     # Padding of structured formats holds the fill value. If that is zero, padding does not change a sum.
-    if not (op == "add" and axes.kept and not chain and same_scalar(storage.type.fill, 0)):
+    if not (op == "add" and axes.free and not chain and same_scalar(storage.type.fill, 0)):
         storage = stored_only(storage)
     if not (dense or storage.format.is_unique):
         storage = foreign_tensors.convert(storage, storage.format.canonical())
-    if not (dense or axes.kept) and axes.count:
+    if not (dense or axes.free) and axes.count:
         return _reduce_all(op, chain, storage, axes)
     if chain and not dense:
-        made = _chained(chain, storage.type)
-        if not same_scalar(made.vals[0], row.start(made.type.dtype)):
+        fill_value = _chained(chain, storage.type)
+        if not same_scalar(fill_value.vals[0], row.start(fill_value.type.dtype)):
             # The chain maps the fill value to another value than the start: it is applied to all values first.
             for name in chain:
                 storage = apply_unary(name, storage)
             chain = ()
     if row.skips_nan and not _becomes_array(storage, axes):
-        storage = kept_first(storage, axes)
+        storage = free_first(storage, axes)
     dtype = storage.type.dtype
     if axes.count == 0 and not row.has_identity:
         raise ShapeError(f"zero-size array to reduction operation {op} which has no identity")
@@ -170,7 +170,7 @@ def reduce_storage(op: str, chain: tuple[str, ...], storage: Storage, axes: Axes
     # The rest is for sparse tensors without a chain.
     start = row.start(dtype)
     fill = storage.type.fill
-    if axes.kept and not row.has_identity and row.collapses(fill) and _is_kept_first(storage.format, axes):
+    if axes.free and not row.has_identity and row.collapses(fill) and _is_free_first(storage.format, axes):
         return _reduce_stored(op, chain, storage, axes)  # it sees implicit entries
     # A fill value equal to the start adds nothing. Any other one is relabeled and counted.
     neutral = same_scalar(fill, start)
@@ -180,7 +180,7 @@ def reduce_storage(op: str, chain: tuple[str, ...], storage: Storage, axes: Axes
         return stored
     counts = count_stored(storage, axes, stored.format)
     if not same_structure(stored, counts):
-        format = Format.dense(len(axes.kept))
+        format = Format.dense(len(axes.free))
         stored, counts = foreign_tensors.convert(stored, format), foreign_tensors.convert(counts, format)
     return _with_absent(op, stored, counts, axes.count, storage.dtype.type(fill))
 
@@ -191,12 +191,12 @@ def _reduce_all(op: str, chain: tuple[str, ...], storage: Storage, axes: Axes) -
     fill = _chained(chain, storage.type)
     adds = axes.count > count and not same_scalar(fill.vals[0], row.start(fill.type.dtype))
     # One implicit entry stands for all of them if the operator collapses them.
-    beside = fill if adds and row.collapses(fill.vals[0]) else None
+    extra = fill if adds and row.collapses(fill.vals[0]) else None
     if not count:
-        stored = _unreduced(op, chain, storage, axes) if beside is None else Storage.dense(np.array(fill.vals[0]))
+        stored = _unreduced(op, chain, storage, axes) if extra is None else Storage.dense(np.array(fill.vals[0]))
     else:
-        stored = _reduce_stored(op, chain, storage, axes, beside=beside)
-    if not adds or beside is not None:
+        stored = _reduce_stored(op, chain, storage, axes, extra=extra)
+    if not adds or extra is not None:
         return stored
     return _with_absent(op, stored, count_stored(storage, axes, Format.dense(0)), axes.count, fill.vals[0])
 
@@ -215,7 +215,7 @@ def _chained(chain: tuple[str, ...], type: TensorType) -> Storage:
 
 def _becomes_array(storage: Storage, axes: Axes) -> bool:
     """Return whether the result is an array over one axis."""
-    return len(axes.kept) == 1 and storage.shape[axes.kept[0]] <= thresholds.THRESHOLDS.longest_array
+    return len(axes.free) == 1 and storage.shape[axes.free[0]] <= thresholds.THRESHOLDS.longest_array
 
 
 def _has_room(storage: Storage, axis: int) -> bool:
@@ -223,19 +223,19 @@ def _has_room(storage: Storage, axis: int) -> bool:
     return storage.shape[axis] <= _ROOM + 4 * len(storage.vals)
 
 
-def kept_first(storage: Storage, axes: Axes) -> Storage:
+def free_first(storage: Storage, axes: Axes) -> Storage:
     """Return a tensor whose outermost axes stay, so that one loop nest iterates over each slice without a break."""
-    if storage.format.is_dense or not axes.kept or _is_kept_first(storage.format, axes):
+    if storage.format.is_dense or not axes.free or _is_free_first(storage.format, axes):
         return storage
     modes = storage.format.mode_order
-    order = (*(m for m in modes if m in axes.kept), *(m for m in modes if m not in axes.kept))
+    order = (*(m for m in modes if m in axes.free), *(m for m in modes if m not in axes.free))
     # If there is room for a count of each row, entries are inserted by counts; otherwise they are sorted.
     counted = len(order) == 2 and _has_room(storage, order[0])
     return execution.convert(storage, _ordered(order, counted))
 
 
-def _is_kept_first(format: Format, axes: Axes) -> bool:
-    return set(format.mode_order[: len(axes.kept)]) == set(axes.kept)
+def _is_free_first(format: Format, axes: Axes) -> bool:
+    return set(format.mode_order[: len(axes.free)]) == set(axes.free)
 
 
 @lru_cache(maxsize=256)
@@ -260,7 +260,7 @@ def same_structure(*storages: Storage) -> bool:
 
 def _unreduced(op: str, chain: tuple[str, ...], storage: Storage, axes: Axes) -> Storage:
     """Return a result without elements, or one whose elements are all the start of the operator."""
-    shape = tuple(storage.shape[a] for a in axes.kept)
+    shape = tuple(storage.shape[a] for a in axes.free)
     dtype = storage.dtype
     for name in chain:
         dtype = loop_dtypes(name, (dtype,))[-1]
@@ -269,7 +269,7 @@ def _unreduced(op: str, chain: tuple[str, ...], storage: Storage, axes: Axes) ->
 
 def count_stored(storage: Storage, axes: Axes, format: Format) -> Storage:
     """Return the number of stored entries that are reduced to each entry of the result."""
-    if not axes.kept:
+    if not axes.free:
         return Storage.dense(np.array(len(storage.vals)))
     ones = storage.with_values(np.ones(len(storage.vals), np.int64), 0)
     return _reduce_stored("add", (), ones, axes, format)
@@ -293,21 +293,21 @@ def _with_absent(op: str, stored: Storage, counts: Storage, count: int, fill: An
         vector(counts.vals),
         Storage.dense(np.asarray(fill)),
     )
-    found = flat_map(value, operands)
+    vals = flat_map(value, operands)
     if OPERATORS[op].idempotent:
-        return stored.with_values(found, fill)  # any number of them reduces to one
+        return stored.with_values(vals, fill)  # any number of them reduces to one
     with np.errstate(all="ignore"):
         everything = OPERATORS[REPETITIONS[op]].ufunc(number(count), fill)
-    return stored.with_values(found, everything)
+    return stored.with_values(vals, everything)
 
 
 # -- the arguments of NumPy's functions -----------------------------------------------------------------------------
 def operand(x: Any, name: str) -> tuple[Storage, bool]:
     # Returns the storage of an argument, and whether the argument was an ndarray.
-    found = as_operand(x)
-    if found is None:
+    argument = as_operand(x)
+    if argument is None:
         raise DTypeError(f"{name} takes tensors and arrays, not {type(x).__name__}")
-    return found.storage, found.is_array
+    return argument.storage, argument.is_array
 
 
 def finish_reduction(
@@ -315,9 +315,9 @@ def finish_reduction(
 ) -> Any:
     # Returns the result as the caller gets it: a scalar, an ndarray, a tensor, or ``out``.
     if keepdims:
-        result = with_axes(result, axes.gone)
-    found = result.vals[0] if not result.shape else wrap_result(SparseTensor, result, has_array)
-    return found if out is None else write_out(found, out, name, casting=casting)
+        result = with_axes(result, axes.over)
+    value = result.vals[0] if not result.shape else wrap_result(SparseTensor, result, has_array)
+    return value if out is None else write_out(value, out, name, casting=casting)
 
 
 def _reduction(
@@ -344,7 +344,7 @@ def _reduction(
     axes = Axes.of(axis, storage.shape)
     # An operator without identity reduces no elements to ``initial`` alone.
     if initial is not None and axes.count == 0 and OPERATORS[op].identity is None:
-        shape = tuple(storage.shape[a] for a in axes.kept)
+        shape = tuple(storage.shape[a] for a in axes.free)
         result = Storage.dense(np.full(shape, initial, storage.dtype))
     else:
         result = reduce_storage(op, chain, storage, axes)
@@ -373,17 +373,17 @@ def _chosen(op: str, chain: tuple[str, ...], x: Any, where: Any, initial: Any) -
 
 def _widened(x: Any, dtype: DTypeLike | None, name: str) -> tuple[str, ...]:
     """Return the conversion that NumPy makes before it sums or multiplies, as a chain of operators."""
-    own = x.dtype if isinstance(x, SparseTensor) else operand(x, name)[0].dtype
+    source = x.dtype if isinstance(x, SparseTensor) else operand(x, name)[0].dtype
     if dtype is not None:
-        wanted = value_dtype(dtype)
+        target = value_dtype(dtype)
     # NumPy sums small integers as its default integer of the same signedness.
-    elif own.kind in "bi" and own.itemsize < np.dtype(int).itemsize:
-        wanted = np.dtype(int)
-    elif own.kind == "u" and own.itemsize < np.dtype(np.uint).itemsize:
-        wanted = np.dtype(np.uint)
+    elif source.kind in "bi" and source.itemsize < np.dtype(int).itemsize:
+        target = np.dtype(int)
+    elif source.kind == "u" and source.itemsize < np.dtype(np.uint).itemsize:
+        target = np.dtype(np.uint)
     else:
         return ()
-    return () if wanted == own else (wanted.name,)
+    return () if target == source else (target.name,)
 
 
 @overload
@@ -594,11 +594,11 @@ def _explicit_extreme(
     # No element is worse than the relabeled fill value, so that implicit entries do not change the result.
     lowest, highest = _limits(dtype)
     bare = storage if storage.format.is_dense else relabel_fill(storage, lowest if op == "maximum" else highest)
-    found = SparseTensor(reduce_storage(op, (), bare, axes))
+    extremes = SparseTensor(reduce_storage(op, (), bare, axes))
     # Slices without stored entries have the fill value.
-    held = SparseTensor(count_stored(storage, axes, Format.dense(len(axes.kept))))
-    given = (storage_of(held > 0)), storage_of(found), Storage.dense(np.asarray(fill, dtype))
-    result = select.where(given, np.result_type(found.dtype, dtype))
+    held = SparseTensor(count_stored(storage, axes, Format.dense(len(axes.free))))
+    operands = (storage_of(held > 0)), storage_of(extremes), Storage.dense(np.asarray(fill, dtype))
+    result = select.where(operands, np.result_type(extremes.dtype, dtype))
     if initial is not None:
         result = apply_scalar(op, result, dtype.type(initial), False)
     return finish_reduction(result, axes, keepdims, has_array, out, name)
@@ -747,13 +747,13 @@ def nanprod(
     return _reduction("nanprod", steps, x, axis, keepdims, initial, out, where)
 
 
-def with_warning(found: Any) -> Any:
+def with_warning(result: Any) -> Any:
     """Return a result of elements that are not NaN; as in NumPy, warn of slices of NaN alone."""
-    storage = storage_of(found) if isinstance(found, SparseTensor) else Storage.dense(np.asarray(found))
+    storage = storage_of(result) if isinstance(result, SparseTensor) else Storage.dense(np.asarray(result))
     holds_fill = len(storage.vals) < math.prod(storage.shape)
     if np.isnan(storage.vals).any() or (holds_fill and np.isnan(storage.type.fill)):
         warnings.warn("All-NaN slice encountered", RuntimeWarning, stacklevel=3)
-    return found
+    return result
 
 
 def nanmin(
@@ -814,7 +814,7 @@ def reduce_ufunc(
     op: str, x: StorageHolder, axis: Axis = 0, dtype: DTypeLike | None = None, out: Any = None,
     keepdims: bool = False, initial: Any = None, where: Any = True,
 ) -> Any:  # fmt: skip
-    """Return ``ufunc.reduce`` of a tensor."""
+    """Return ``ufunc.reduce`` of a tensor, by default over the first axis."""
     name, function = f"np.{OPERATORS[op].ufunc.__name__}.reduce", _BY_UFUNC.get(op)
     if function is None and op in REDUCTIONS.values():
         function = partial(_reduce_bits, op)

@@ -112,16 +112,16 @@ def _extreme(x: Any, axis: int | None, keepdims: bool, best: np.ufunc, name: str
     along = along if n else None  # a tensor without axes is a line of one element
     if storage.format.is_dense:
         # A dense tensor has no implicit entries, and NumPy searches it.
-        whole = execution.convert(storage, storage.format.dense(n)).to_dense_array()
-        found = getattr(np, name)(whole, axis=along, keepdims=keepdims)
-        return found if not np.ndim(found) else SparseTensor(Storage.dense(found))
+        array = execution.convert(storage, storage.format.dense(n)).to_dense_array()
+        indices = getattr(np, name)(array, axis=along, keepdims=keepdims)
+        return indices if not np.ndim(indices) else SparseTensor(Storage.dense(indices))
     seen = lines(storage, along)
     if not seen.length and (seen.count or along is None):
         raise ValueError(f"attempt to get {name} of an empty sequence")
-    found = _first_extremes(seen, best, explicit).reshape(seen.shape)
+    indices = _first_extremes(seen, best, explicit).reshape(seen.shape)
     if not seen.shape and not (keepdims and n):
-        return found[()]
-    result = Storage.dense(found)
+        return indices[()]
+    result = Storage.dense(indices)
     gone = tuple(range(n)) if along is None else (along,)
     return SparseTensor(with_axes(result, gone) if keepdims else result)
 
@@ -152,13 +152,13 @@ def _first_extremes(seen: Lines, best: np.ufunc, explicit: bool) -> np.ndarray[A
             answer[held] = first
             return answer.astype(np.int64)
         # The fill value competes in lines with implicit entries. The first column decides between equal values.
-        whole = stored[held] == seen.length
+        is_full = stored[held] == seen.length
         with np.errstate(invalid="ignore"):
             both = best(top, seen.fill)
         top_wins = (both == top) | ((both != both) & (top != top))
         fill_wins = (both == seen.fill) | ((both != both) & (seen.fill != seen.fill))
         either = np.where(top_wins & fill_wins, np.minimum(first, gap[held]), np.where(top_wins, first, gap[held]))
-        answer[held] = np.where(whole, first, either)
+        answer[held] = np.where(is_full, first, either)
     return answer.astype(np.int64)
 
 
@@ -311,9 +311,9 @@ def isin(x1: Any, x2: Any, /, *, invert: bool = False, assume_unique: bool = Fal
     if not storage.format.is_unique:
         storage = execution.convert(storage, storage.format.canonical())
     among = _values(x2)
-    own = storage.dtype.type(storage.type.fill)
+    fill = storage.dtype.type(storage.type.fill)
     vals = np.isin(storage.vals, among, invert=invert)
-    return SparseTensor(storage.with_values(vals, bool(np.isin(own, among, invert=invert))))
+    return SparseTensor(storage.with_values(vals, bool(np.isin(fill, among, invert=invert))))
 
 
 def _values(x: Any) -> np.ndarray[Any, Any]:
@@ -365,10 +365,10 @@ def where(condition: Any, x1: Any = None, x2: Any = None, /) -> Any:
         return nonzero(condition)
     if x1 is None or x2 is None:
         raise ValueError("either both or neither of x and y should be given")
-    given = [storage_of(x) for x in (condition, x1, x2)]
-    found = select.where(given, _result_type(x1, x2))
-    scalar = not found.shape and all(s.format.is_dense for s in given)
-    return found.to_dense_array()[()] if scalar else SparseTensor(found)
+    operands = [storage_of(x) for x in (condition, x1, x2)]
+    result = select.where(operands, _result_type(x1, x2))
+    scalar = not result.shape and all(s.format.is_dense for s in operands)
+    return result.to_dense_array()[()] if scalar else SparseTensor(result)
 
 
 def _result_type(*operands: Any) -> np.dtype[Any]:

@@ -67,11 +67,11 @@ def select(condlist: Sequence[Any], choicelist: Sequence[Any], default: Any = 0)
     for k, condition in enumerate(condlist):
         if storage_of(condition).dtype != bool:
             raise TypeError(f"invalid entry {k} in condlist: should be boolean ndarray")
-    found = default
+    result = default
     # The first condition is applied last, so that it overrides the others.
     for condition, choice in zip(reversed(condlist), reversed(choicelist), strict=True):
-        found = where(condition, choice, found)
-    return found
+        result = where(condition, choice, result)
+    return result
 
 
 def choose(a: Any, choices: Sequence[Any], out: Any = None, mode: str = "raise") -> SparseTensor | Any:
@@ -122,10 +122,10 @@ def choose(a: Any, choices: Sequence[Any], out: Any = None, mode: str = "raise")
     elif which.size and not (int(min(which)) >= 0 and int(max(which)) < n):
         raise ValueError("invalid entry in choice array")
     # A chain of ``where``: choice k is taken at the elements that are k, the last choice at all that remain.
-    found = choices[-1]
+    result = choices[-1]
     for k in range(n - 2, -1, -1):
-        found = where(which == k, choices[k], found)
+        result = where(which == k, choices[k], result)
     # One choice is not broadcast by the loop above.
     if n == 1:
-        found = where(which == 0, found, found)
-    return found if out is None else write_out(found, out, "choose")
+        result = where(which == 0, result, result)
+    return result if out is None else write_out(result, out, "choose")

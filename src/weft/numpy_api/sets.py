@@ -218,11 +218,11 @@ def unique(
             return tuple(unique_counts(x)) if return_counts else unique_values(x)
     dense: Any = _dense(x)
     whole: Any = np.unique
-    found = whole(
+    result = whole(
         dense, return_index=return_index, return_inverse=return_inverse, return_counts=return_counts, axis=axis,
         equal_nan=equal_nan,
     )  # fmt: skip
-    return tuple(map(_vector, found)) if isinstance(found, tuple) else _vector(found)
+    return tuple(map(_vector, result)) if isinstance(result, tuple) else _vector(result)
 
 
 def _different(x: Any) -> np.ndarray[Any, Any]:

@@ -108,10 +108,10 @@ def _tensor_of(seen: Lines, like: Storage, axis: int) -> SparseTensor:
     """Return the tensor that lines make, in the format of another."""
     flat = coordinate_storage((seen.count, seen.length), [seen.row, seen.column], seen.values, seen.fill)
     shape = (*seen.shape, seen.length)
-    whole = reshaped(flat, shape, format_for_axes(flat.format, len(shape)))
+    tensor = reshaped(flat, shape, format_for_axes(flat.format, len(shape)))
     back = list(range(len(shape) - 1))
     back.insert(axis, len(shape) - 1)
-    return SparseTensor(execution.convert(whole.permuted(tuple(back)), like.format))
+    return SparseTensor(execution.convert(tensor.permuted(tuple(back)), like.format))
 
 
 def argsort(
@@ -160,15 +160,15 @@ def argsort(
     require_dense(storage.shape, np.dtype(np.int64), "positions of all elements")
     dense = SparseTensor(storage).todense()
     if not descending:
-        found = np.argsort(dense, axis=axis, kind="stable")
+        positions = np.argsort(dense, axis=axis, kind="stable")
     else:  # a stable order of the reversed elements, reversed
         turned = np.flip(dense, axis)
-        found = dense.shape[axis] - 1 - np.flip(np.argsort(turned, axis=axis, kind="stable"), axis)
+        positions = dense.shape[axis] - 1 - np.flip(np.argsort(turned, axis=axis, kind="stable"), axis)
         nan = dense != dense
         if nan.any():  # which come last in any case
-            last = np.take_along_axis(nan, found, axis)
-            found = np.take_along_axis(found, np.argsort(last, axis=axis, kind="stable"), axis)
-    return put_into(out, SparseTensor(Storage.dense(found)), "argsort")  # type: ignore[no-any-return]
+            last = np.take_along_axis(nan, positions, axis)
+            positions = np.take_along_axis(positions, np.argsort(last, axis=axis, kind="stable"), axis)
+    return put_into(out, SparseTensor(Storage.dense(positions)), "argsort")  # type: ignore[no-any-return]
 
 
 def partition(x: Any, kth: Any, axis: int | None = -1, kind: str = "introselect", order: Any = None) -> SparseTensor:
@@ -263,11 +263,11 @@ def lexsort(keys: Any, axis: int = -1) -> SparseTensor:
     >>> weft.lexsort(([1, 0, 1], [2, 2, 1])).todense()
     array([2, 1, 0])
     """
-    given = [storage_of(key) for key in keys]
-    if not given:
+    storages = [storage_of(key) for key in keys]
+    if not storages:
         raise TypeError("need sequence of keys with len > 0 in lexsort")
-    require_dense((len(given), *given[0].shape), given[0].dtype, "keys of all elements")
-    return SparseTensor(Storage.dense(np.lexsort([SparseTensor(key).todense() for key in given], axis=axis)))
+    require_dense((len(storages), *storages[0].shape), storages[0].dtype, "keys of all elements")
+    return SparseTensor(Storage.dense(np.lexsort([SparseTensor(key).todense() for key in storages], axis=axis)))
 
 
 # -- order statistics ----------------------------------------------------------------------------------------------
@@ -390,10 +390,10 @@ def quantile(
     SparseTensor([0.75, 1.5 ], format='dense')
     """
     if weights is not None or method in _OF_NUMPY:
-        found = _numpys(np.quantile, x, q, axis, method, keepdims, weights)
+        result = _numpys(np.quantile, x, q, axis, method, keepdims, weights)
     else:
-        found = _quantile(x, q, axis, method, keepdims, skips_nan=False)
-    return put_into(out, found, "quantile")
+        result = _quantile(x, q, axis, method, keepdims, skips_nan=False)
+    return put_into(out, result, "quantile")
 
 
 def nanquantile(
@@ -412,10 +412,10 @@ def nanquantile(
     np.float64(2.0)
     """
     if weights is not None or method in _OF_NUMPY:
-        found = _numpys(np.nanquantile, x, q, axis, method, keepdims, weights)
+        result = _numpys(np.nanquantile, x, q, axis, method, keepdims, weights)
     else:
-        found = with_warning(_quantile(x, q, axis, method, keepdims, skips_nan=True))
-    return put_into(out, found, "nanquantile")
+        result = with_warning(_quantile(x, q, axis, method, keepdims, skips_nan=True))
+    return put_into(out, result, "nanquantile")
 
 
 _BETWEEN: dict[str, Callable[[Array], Array]] = {
@@ -467,19 +467,19 @@ def _quantile(x: Any, q: Any, axis: Any, method: str, keepdims: bool, skips_nan:
         known = ", ".join(("nearest", *_BETWEEN, *_OF_NUMPY))
         raise ValueError(f"{method!r} is not a method of quantiles; there are {known}")
     axes = tuple(range(n)) if axis is None else normalize_axis_tuple(axis, n)
-    kept = tuple(a for a in range(n) if a not in axes)
-    shape = tuple(storage.shape[a] for a in kept)
+    free = tuple(a for a in range(n) if a not in axes)
+    shape = tuple(storage.shape[a] for a in free)
     size = math.prod(storage.shape[a] for a in axes)
     # The reduced axes are merged to one axis, whose lines have one quantile each.
-    turned = storage.permuted((*kept, *axes))
+    turned = storage.permuted((*free, *axes))
     seen = lines(reshaped(turned, (*shape, size), format_for_axes(storage.format, len(shape) + 1)), len(shape))
     require_dense((seen.count, *parts.shape), np.dtype(float), "quantiles of every line")
     # One row of results for each probability.
-    found = np.stack([_of_lines(seen, float(p), method, skips_nan) for p in parts.reshape(-1)])
-    found = found.reshape((*parts.shape, *shape))
-    if not found.ndim and not (keepdims and n):
-        return found[()]
-    result = Storage.dense(found)
+    quantiles = np.stack([_of_lines(seen, float(p), method, skips_nan) for p in parts.reshape(-1)])
+    quantiles = quantiles.reshape((*parts.shape, *shape))
+    if not quantiles.ndim and not (keepdims and n):
+        return quantiles[()]
+    result = Storage.dense(quantiles)
     if keepdims:
         result = with_axes(result, tuple(a + parts.ndim for a in sorted(axes)))
     return SparseTensor(result)
@@ -510,8 +510,8 @@ def _of_lines(seen: Lines, part: float, method: str, skips_nan: bool) -> Array:
         if not len(values):
             return np.full(seen.count, seen.fill, float_type)
         picked = values[np.clip(place, 0, len(values) - 1)].astype(float_type)
-        found: Array = np.where(inside, float_type.type(seen.fill), picked)
-        return found
+        elements: Array = np.where(inside, float_type.type(seen.fill), picked)
+        return elements
 
     with np.errstate(invalid="ignore"):
         where = part * np.maximum(length - 1, 0)
@@ -523,11 +523,11 @@ def _of_lines(seen: Lines, part: float, method: str, skips_nan: bool) -> Array:
             between = _BETWEEN["linear" if method == _MEAN else method](where - low)
         a, b = at(low), at(np.minimum(low + 1, np.maximum(length - 1, 0)))
         if method == _MEAN:
-            found = (a + b) / 2
+            elements = (a + b) / 2
         else:
             # NumPy interpolates from the nearer element, too, which decides the last digit.
-            found = np.where(between >= 0.5, b - (b - a) * (1 - between), a + (b - a) * between)
-        found = np.where((between == 0) | (a == b), a, found)
+            elements = np.where(between >= 0.5, b - (b - a) * (1 - between), a + (b - a) * between)
+        elements = np.where((between == 0) | (a == b), a, elements)
     bad = (length == 0) | ((nans > 0) & (not skips_nan))
-    result: Array = np.where(bad, np.nan, found).astype(float_type)
+    result: Array = np.where(bad, np.nan, elements).astype(float_type)
     return result

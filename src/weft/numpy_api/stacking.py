@@ -91,11 +91,11 @@ def concat(
     if out is not None and dtype is not None:
         raise TypeError("concat takes out or dtype, not both")
     if dtype is not None or out is not None:
-        wanted = out.dtype if dtype is None else value_dtype(dtype)
+        result_dtype = out.dtype if dtype is None else value_dtype(dtype)
         for storage in storages:
-            if not np.can_cast(storage.dtype, wanted, casting):
-                raise TypeError(f"concat cannot convert {storage.dtype} to {wanted} by casting {casting!r}")
-        storages = [execution.in_dtype(storage, wanted) for storage in storages]
+            if not np.can_cast(storage.dtype, result_dtype, casting):
+                raise TypeError(f"concat cannot convert {storage.dtype} to {result_dtype} by casting {casting!r}")
+        storages = [execution.in_dtype(storage, result_dtype) for storage in storages]
     return put_into(out, SparseTensor(joined(storages, along)), "concat")  # type: ignore[no-any-return]
 
 
@@ -464,11 +464,11 @@ def _kron(a: Any, b: Any) -> SparseTensor:
     if wide:  # compressed levels do not store empty rows, which are thus not paired
         first, second = (execution.convert(s, s.format.plain(True)) for s in (first, second))
     plan, flat = _kron_plan(first.type, second.type, like, wide)
-    found = plan.run((first, second))
-    old = found.type
+    product = plan.run((first, second))
+    old = product.type
     # The plan stores the coordinate i * size(j) + j for each pair of axes, which is the coordinate in the result.
-    whole = Storage(shape, tensor_type(old.dtype, flat, old.index_dtypes, old.fill), found.arrays, found.vals)
-    return SparseTensor(execution.convert(whole, like))
+    result = Storage(shape, tensor_type(old.dtype, flat, old.index_dtypes, old.fill), product.arrays, product.vals)
+    return SparseTensor(execution.convert(result, like))
 
 
 @kept

@@ -106,10 +106,10 @@ def average(x: Any, axis: Axis = None, weights: Any = None, returned: bool = Fal
     storage = storage_of(x)
     axes = Axes.of(axis, storage.shape)
     if weights is None:
-        found = mean(x, axis=axis, keepdims=keepdims)
-        if 0 in [storage.shape[a] for a in axes.kept]:
+        means = mean(x, axis=axis, keepdims=keepdims)
+        if 0 in [storage.shape[a] for a in axes.free]:
             raise ZeroDivisionError("division by zero")  # NumPy divides by the size of the result
-        return (found, _like(found, float(axes.count))) if returned else found
+        return (means, _like(means, float(axes.count))) if returned else means
     w = SparseTensor(storage_of(weights))
     if w.shape != storage.shape:
         if axis is None:
@@ -126,8 +126,8 @@ def average(x: Any, axis: Axis = None, weights: Any = None, returned: bool = Fal
     total = sum(broadcast_to(w, storage.shape), axis=axis, keepdims=keepdims)
     if any_of(SparseTensor(storage_of(total)) == 0):
         raise ZeroDivisionError("Weights sum to zero, can't be normalized")
-    found = _binary("divide", sum(_binary("multiply", SparseTensor(storage), w), axis=axis, keepdims=keepdims), total)
-    return (found, total) if returned else found
+    means = _binary("divide", sum(_binary("multiply", SparseTensor(storage), w), axis=axis, keepdims=keepdims), total)
+    return (means, total) if returned else means
 
 
 def _like(found: Any, value: float) -> Any:
@@ -139,10 +139,10 @@ def _nan_extreme(x: Any, axis: int | None, keepdims: bool, worst: float, functio
     if tensor.dtype.kind not in "fc":
         return function(tensor, axis=axis, keepdims=keepdims)
     # NaN is replaced by the worst value.
-    found = function(map(lambda v: np.where(np.isnan(v), worst, v), tensor), axis=axis, keepdims=keepdims)
+    indices = function(map(lambda v: np.where(np.isnan(v), worst, v), tensor), axis=axis, keepdims=keepdims)
     if any_of(SparseTensor(storage_of(all(map(np.isnan, tensor), axis=axis)))):
         raise ValueError("All-NaN slice encountered")
-    return found
+    return indices
 
 
 def nanargmax(x: Any, axis: int | None = None, out: Any = None, *, keepdims: bool = False) -> SparseTensor | Any:
@@ -304,12 +304,12 @@ def bincount(x: Any, /, weights: Any = None, minlength: int = 0) -> np.ndarray[A
     if weights is not None:
         return np.bincount(as_array(SparseTensor(storage)), as_array(weights), minlength)
     vals, fill, absent = stored_values(x)
-    found = np.bincount(vals, minlength=np.maximum(minlength, fill + 1 if absent else 0))
+    counts = np.bincount(vals, minlength=np.maximum(minlength, fill + 1 if absent else 0))
     if absent:
         if fill < 0:
             raise ValueError("'list' argument must have no negative elements")
-        found[int(fill)] += absent  # an index of bool would be a mask
-    return found
+        counts[int(fill)] += absent  # an index of bool would be a mask
+    return counts
 
 
 def digitize(x: Any, bins: Any, right: bool = False) -> SparseTensor:

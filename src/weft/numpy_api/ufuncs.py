@@ -42,7 +42,7 @@ ROWS: dict[np.ufunc, str] = {
 def apply(
     op: str, inputs: tuple[Any, ...], *, out: Any = None, dtype: DTypeLike | None = None, where: Any = True
 ) -> Any:
-    """Return the result of an operator on operands of any kind."""
+    """Return the result of an operator on operands of any kind; a tensor ``out`` keeps its format and dtype."""
     if where is not True and out is None:
         raise TypeError(
             f"{op} of SparseTensors takes where= only with out=, whose elements stay where the mask is False"
@@ -53,32 +53,32 @@ def apply(
         inputs = converted_operands(operator(op).ufunc, op, inputs, dtype)
     if len(inputs) == 1:
         operand = as_operand(inputs[0])
-        found = NotImplemented if operand is None else None
+        result = NotImplemented if operand is None else None
         if operand is not None:
-            found = wrap_result(SparseTensor, apply_unary(op, operand.storage), operand.is_array)
+            result = wrap_result(SparseTensor, apply_unary(op, operand.storage), operand.is_array)
     # power() refuses negative exponents of integers.
     elif op == "power":
-        found = power_of(inputs[0], inputs[1], SparseTensor, exact=True)
+        result = power_of(inputs[0], inputs[1], SparseTensor, exact=True)
     else:
-        found = elementwise(op, inputs[0], inputs[1], SparseTensor)
+        result = elementwise(op, inputs[0], inputs[1], SparseTensor)
     # An operand that is neither tensor, array nor number.
-    if found is NotImplemented:
+    if result is NotImplemented:
         unknown = next(x for x in inputs if as_operand(x) is None)
         raise DTypeError(f"{op} takes tensors, arrays and numbers, not {type(unknown).__name__}")
-    return found if out is None else write_out(found, out, op, where)
+    return result if out is None else write_out(result, out, op, where)
 
 
 def converted_operands(ufunc: Any, op: str, inputs: tuple[Any, ...], dtype: DTypeLike) -> tuple[Any, ...]:
     """Return the operands in the dtypes for which the operator returns ``dtype``."""
-    wanted = value_dtype(dtype)
+    target = value_dtype(dtype)
     # NumPy promotes Python's numbers by their type alone.
     weak = [type(x) if type(x) in (int, float, complex) else _dtype_of(op, x) for x in inputs]
     if not isinstance(ufunc, np.ufunc):
         raise TypeError(f"{op} takes no dtype=")
     try:
-        loop = ufunc.resolve_dtypes((*weak, None), signature=(*(None,) * len(inputs), wanted))
+        loop = ufunc.resolve_dtypes((*weak, None), signature=(*(None,) * len(inputs), target))
     except TypeError as error:
-        raise DTypeError(f"{op} with dtype={wanted}: {error}") from None
+        raise DTypeError(f"{op} with dtype={target}: {error}") from None
     return tuple(as_dtype(x, d) for x, d in zip(inputs, loop, strict=False))
 
 
@@ -102,7 +102,7 @@ def as_dtype(x: Any, dtype: np.dtype[Any]) -> Any:
 
 
 def outer(op: str, left: Any, right: Any) -> Any:
-    """Return the results of an operator on every element of ``left`` with every element of ``right``."""
+    """Return an operator's results on every element of ``left`` with every one of ``right``, whose axes come last."""
     first, second = as_operand(left), as_operand(right)
     if first is None or second is None:
         raise DTypeError(f"{op} takes tensors, arrays and numbers, not {type(left).__name__}, {type(right).__name__}")
@@ -197,15 +197,15 @@ def clip(x: Any, min: Any = None, max: Any = None, out: Any = None) -> SparseTen
         limits = np.iinfo(operand.storage.dtype)
         min = None if type(min) is int and min <= limits.min else min
         max = None if type(max) is int and max >= limits.max else max
-    found = x
+    result = x
     if min is not None:
-        found = apply("maximum", (found, min))
+        result = apply("maximum", (result, min))
     if max is not None:
-        found = apply("minimum", (found, max))
+        result = apply("minimum", (result, max))
     # Without bounds the result is a copy, as in NumPy.
-    if found is x:
-        found = apply("positive", (x,))
-    return found if out is None else write_out(found, out, "clip")
+    if result is x:
+        result = apply("positive", (x,))
+    return result if out is None else write_out(result, out, "clip")
 
 
 def round(x: Any, decimals: int = 0, out: Any = None) -> SparseTensor | Any:
@@ -234,18 +234,18 @@ def round(x: Any, decimals: int = 0, out: Any = None) -> SparseTensor | Any:
     operand = as_operand(x)
     integer = operand is not None and operand.storage.dtype.kind in "iu"
     if integer and decimals >= 0:
-        found = apply("positive", (x,))
+        result = apply("positive", (x,))
     elif decimals == 0:
-        found = apply("rint", (x,))
+        result = apply("rint", (x,))
     else:
         # The scale is a power with a positive exponent, which is exact where a negative one is not.
         steps = ("multiply", "divide") if decimals > 0 else ("divide", "multiply")
         scale = 10.0 ** abs(decimals)
-        found = apply(steps[1], (apply("rint", (apply(steps[0], (x, scale)),)), scale))
+        result = apply(steps[1], (apply("rint", (apply(steps[0], (x, scale)),)), scale))
         if integer:
             assert operand is not None
-            found = as_dtype(found, operand.storage.dtype)
-    return found if out is None else write_out(found, out, "round")
+            result = as_dtype(result, operand.storage.dtype)
+    return result if out is None else write_out(result, out, "round")
 
 
 def divmod(x1: Any, x2: Any, /) -> tuple[Any, Any]:

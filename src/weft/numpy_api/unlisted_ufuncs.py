@@ -95,7 +95,7 @@ def mapped(name: str) -> Callable[..., Any]:
 
 
 def call_ufunc(ufunc: Callable[..., Any], inputs: tuple[Any, ...], **options: Any) -> Any:
-    """Return the results of a function of single elements, such as those of ``scipy.special``, on any operands."""
+    """Return a function of single elements on any operands; an entry is stored if an operand stores it."""
     tensors = [k for k, x in enumerate(inputs) if not is_scalar(x)]
     storages = {k: _unique(inputs[k]) for k in tensors}
     which, joined = _entries(list(storages.values()))
@@ -113,18 +113,18 @@ def call_ufunc(ufunc: Callable[..., Any], inputs: tuple[Any, ...], **options: An
 
 
 def _result(ufunc: Any, joined: Storage, values: Any, fill: Any) -> SparseTensor:
-    found = np.asarray(values)
-    if found.dtype.kind not in "biufc":
+    vals = np.asarray(values)
+    if vals.dtype.kind not in "biufc":
         name = getattr(ufunc, "__name__", type(ufunc).__name__)
-        raise DTypeError(f"{name} of tensors makes {found.dtype}; weft stores numbers")
-    return _with(joined, np.broadcast_to(found, joined.vals.shape), np.asarray(fill))
+        raise DTypeError(f"{name} of tensors makes {vals.dtype}; weft stores numbers")
+    return _with(joined, np.broadcast_to(vals, joined.vals.shape), np.asarray(fill))
 
 
 def _entries(storages: list[Storage]) -> tuple[list[np.ndarray[Any, Any]], Storage]:
     """Return for each operand the position of its value at every joined entry, or -1 for its fill value."""
     if len(storages) == 1:
         return [np.arange(len(storages[0].vals))], storages[0]
-    weight, found = 1, None
+    weight, total = 1, None
     if math.prod(len(storage.vals) + 1 for storage in storages) >= 2**63:
         raise OverflowError(
             f"operands with {[len(s.vals) for s in storages]} entries have more pairs than 64-bit integers count"
@@ -133,10 +133,10 @@ def _entries(storages: list[Storage]) -> tuple[list[np.ndarray[Any, Any]], Stora
         # Zero is the number of an implicit entry. The weight is the base of a mixed radix system.
         numbers = np.arange(1, len(storage.vals) + 1, dtype=np.int64) * weight
         one = SparseTensor(relabel_fill(storage.with_values(numbers, 0), 0))
-        found = one if found is None else elementwise("add", found, one, SparseTensor)
+        total = one if total is None else elementwise("add", total, one, SparseTensor)
         weight *= len(storage.vals) + 1
     # The sums are greater than zero at every coordinate that an operand stores.
-    joined = _unique(found)
+    joined = _unique(total)
     which, rest = [], joined.vals
     for storage in storages:
         # The digits of the sum are the numbers.

@@ -38,29 +38,29 @@ def operand_names(assignment: Assignment) -> tuple[str, ...]:
 
 
 def orders(assignment: Assignment) -> dict[str, int]:
-    """Return the number of axes of each tensor, operands first."""
-    found: dict[str, int] = {}
+    """Return the number of axes of each tensor, operands first; raises ``NotationError`` if it varies."""
+    order_of: dict[str, int] = {}
     for access in (*accesses(assignment.value), assignment.target):
-        if found.setdefault(access.tensor, len(access.indices)) != len(access.indices):
-            raise NotationError(f"{access.tensor} has {found[access.tensor]} and {len(access.indices)} indices")
-    return found
+        if order_of.setdefault(access.tensor, len(access.indices)) != len(access.indices):
+            raise NotationError(f"{access.tensor} has {order_of[access.tensor]} and {len(access.indices)} indices")
+    return order_of
 
 
 def check_names(
-    text: str, given: Iterable[str], names: Iterable[str], own: Sequence[str] = (), kind: str = "operand"
+    text: str, arguments: Iterable[str], names: Iterable[str], keywords: Sequence[str] = (), kind: str = "operand"
 ) -> None:
-    """Raise an error for keyword arguments that name nothing in an expression."""
-    given, names = list(given), list(names)
-    unknown = [name for name in given if name not in names]
+    """Raise an error, with the nearest name, for keyword arguments that name nothing in an expression."""
+    arguments, names = list(arguments), list(names)
+    unknown = [name for name in arguments if name not in names]
     if not unknown:
         return
-    name, missing = unknown[0], [each for each in names if each not in given]
+    name, missing = unknown[0], [each for each in names if each not in arguments]
     meant = nearest(name, missing)
     if meant is not None:
         missed = f"{meant} is missing: " if kind == "operand" else ""
         raise NotationError(f"{missed}there is no {kind} {name!r} in {text!r}; did you mean {meant!r}?")
     listed = f"which has the {kind}s {', '.join(names)}" if names else f"which has no {kind}s"
-    raise NotationError(f"there is no {kind} {name!r} in {text!r}, {listed}{did_you_mean(name, own, SYNONYMS)}")
+    raise NotationError(f"there is no {kind} {name!r} in {text!r}, {listed}{did_you_mean(name, keywords, SYNONYMS)}")
 
 
 def report(
@@ -83,29 +83,29 @@ def report(
 
 
 def stage_texts(
-    kernel: Any, wanted: bool | str | Iterable[str], looked: Any = None, *, assumed: bool = False
+    kernel: Any, selection: bool | str | Iterable[str], looked: Any = None, *, assumed: bool = False
 ) -> dict[str, str]:
-    """Return the texts of stages and passes of the compiler by name."""
+    """Return the texts of the stages that are selected: all for True, and the passes too for "all"."""
     stages = {**kernel.stages, **({"values": looked.notes(assumed=assumed)} if looked is not None else {})}
-    if wanted is True:
+    if selection is True:
         return {name: text for name, text in stages.items() if text}
-    names = [wanted] if isinstance(wanted, str) else list(wanted or ())
-    asked = [name.replace("-", " ") for name in names]
-    if "all" in asked:
+    names = [selection] if isinstance(selection, str) else list(selection or ())
+    choices = [name.replace("-", " ") for name in names]
+    if "all" in choices:
         return {**kernel.passes, **stages}
-    if any(name in PASSES for name in asked):
+    if any(name in PASSES for name in choices):
         stages = {**kernel.passes, **stages}
-    found: dict[str, str] = {}
-    for name in asked:
-        own = {full: text for full, text in stages.items() if full == name or full.startswith(f"{name}, kernel ")}
-        if not own:
-            known = dict.fromkeys(full.partition(",")[0] for full in stages)
+    texts: dict[str, str] = {}
+    for name in choices:
+        matches = {full: text for full, text in stages.items() if full == name or full.startswith(f"{name}, kernel ")}
+        if not matches:
+            stage_names = dict.fromkeys(full.partition(",")[0] for full in stages)
             raise ValueError(
-                f"there is no stage {name!r}{did_you_mean(name, [*known, *PASSES])}\nthe stages are "
-                f"{', '.join(known)}, all; the passes are {', '.join(PASSES)}"
+                f"there is no stage {name!r}{did_you_mean(name, [*stage_names, *PASSES])}\nthe stages are "
+                f"{', '.join(stage_names)}, all; the passes are {', '.join(PASSES)}"
             )
-        found |= own
-    return found
+        texts |= matches
+    return texts
 
 
 def titled(stages: Mapping[str, str]) -> str:
@@ -259,29 +259,29 @@ class CompiledKernel:
                     return wrap_result(SparseTensor, plan.run(storages), has_array)
                 except WeftError:
                     pass  # it is raised below, with the names of the user
-            given = storages
+            inputs = storages
             storages, has_array = self._arguments(operands, named, self._called_with)
             old = storages[len(self.operands) :]  # what += adds to
             held = dict(zip(self.operands, storages, strict=False))
             storages = storages[: len(self.operands)]
-            found = execution.looked_up(self._assignment, held)
+            lookup = execution.looked_up(self._assignment, held)
             # The kernel assumes that a quotient is sparse. If a divisor holds a zero, it is not, and the format of the
             # result is inferred again unless the user gave one.
-            known = self._assignment.target.tensor in self._types or not found.refused
-            format, types = self._kernel.type.format if known else None, tuple([s.type for s in storages])
+            is_allowed = self._assignment.target.tensor in self._types or not lookup.refused
+            format, types = self._kernel.type.format if is_allowed else None, tuple([s.type for s in storages])
 
             def run(assignment: Assignment) -> Storage:
                 planned = self._plan_for(assignment, types, format)
-                self._require_room(found, held, planned.target)
+                self._require_room(lookup, held, planned.target)
                 # What depends on no value and no size is decided by the types alone.
-                fixed = not (found.depends_on_values or self._spreads or old)
-                if key is not None and fixed and types == tuple([s.type for s in given]):
+                fixed = not (lookup.depends_on_values or self._spreads or old)
+                if key is not None and fixed and types == tuple([s.type for s in inputs]):
                     plans.keep(key, planned)
                 return planned.run(storages, *old)  # type: ignore[no-any-return]
 
             # A schedule of the user's names the loops.
             by_hand = self._user_schedule is not None
-            result = run(found.assignment) if by_hand else execution.under_standard_names(found.assignment, run)
+            result = run(lookup.assignment) if by_hand else execution.under_standard_names(lookup.assignment, run)
             return wrap_result(SparseTensor, result, has_array)
         except WeftError as error:
             end_at_caller(error)
@@ -408,11 +408,11 @@ class CompiledKernel:
             phases.compute(held, _apart(storages, held.vals))
             return
         # An array of another dtype, order or stride is written afterwards.
-        made = phases.compute(phases.assemble(storages), storages).to_dense_array()
+        values = phases.compute(phases.assemble(storages), storages).to_dense_array()
         if self._assignment.op is None:
-            np.copyto(array, made, casting="same_kind")
+            np.copyto(array, values, casting="same_kind")
         else:
-            OPERATORS[self._assignment.op].ufunc(array, made, out=array, casting="same_kind")
+            OPERATORS[self._assignment.op].ufunc(array, values, out=array, casting="same_kind")
 
     @property
     def _origins(self) -> tuple[str | None, ...]:
@@ -437,11 +437,11 @@ class CompiledKernel:
         (*_, last) = self._kernel.kernels
         return last.lowered.visited_axes
 
-    def _require_room(self, found: Any, held: Mapping[str, Storage], target: TensorType) -> None:
+    def _require_room(self, lookup: Any, held: Mapping[str, Storage], target: TensorType) -> None:
         """Raise if a result that is not asked to be dense has too many elements that no operand stores."""
-        if (found.refused or self._spreads) and not self._is_asked_dense:
-            found.require_room(held, target)
-            execution.announce(self._assignment, found, held, target, visited=self._visited_axes)
+        if (lookup.refused or self._spreads) and not self._is_asked_dense:
+            lookup.require_room(held, target)
+            execution.announce(self._assignment, lookup, held, target, visited=self._visited_axes)
 
     def _phases(self, storages: tuple[Storage, ...]) -> Any:
         operands = dict(zip(self.operands, storages, strict=True))
@@ -453,14 +453,14 @@ class CompiledKernel:
                 f"{looked.notes(assumed=False)}; call the kernel"
             )
         # Separate phases need a single kernel that takes the operands as they are given.
-        found = self._plan_for(looked.assignment, tuple([s.type for s in storages]), self._kernel.type.format)
-        self._require_room(looked, operands, found.target)
-        if found.is_in_steps:
+        plan = self._plan_for(looked.assignment, tuple([s.type for s in storages]), self._kernel.type.format)
+        self._require_room(looked, operands, plan.target)
+        if plan.is_in_steps:
             raise FormatError(
                 f"{self._text} is computed in several steps, so that assemble and compute cannot be separate; "
                 "call the kernel"
             )
-        if (phases := found.phases) is None:
+        if (phases := plan.phases) is None:
             raise FormatError(
                 f"{self._text} converts operands at each call, so that assemble and compute cannot be separate; "
                 "explain() says which formats to pass"
@@ -471,19 +471,20 @@ class CompiledKernel:
         self, operands: tuple[Any, ...], named: Mapping[str, Any], names: tuple[str, ...]
     ) -> tuple[tuple[Storage, ...], bool]:
         # Unknown names come first, since their message suggests the right one.
-        given = dict(zip(names, operands, strict=False))
-        check_names(self._text, [*given, *named], names)
-        if any(name in given for name in named) or len(operands) > len(names) or len(given) + len(named) != len(names):
+        arguments = dict(zip(names, operands, strict=False))
+        check_names(self._text, [*arguments, *named], names)
+        count = len(arguments) + len(named)
+        if any(name in arguments for name in named) or len(operands) > len(names) or count != len(names):
             listed = ", ".join([f"{len(operands)} by position"] * bool(operands) + list(named)) or "none"
             raise NotationError(f"{self._text} takes the operands {', '.join(names)}, each once; given: {listed}")
-        given.update(named)
+        arguments.update(named)
         # Each operand is brought to the dtype and the format for which the kernel was compiled.
         storages, has_array = [], False
         for name in names:
-            operand, type = as_operand(given[name]), self._all_types[name]
+            operand, type = as_operand(arguments[name]), self._all_types[name]
             if operand is None:
                 raise DTypeError(
-                    f"operand {name} is of type {type_name(given[name])}; weft takes tensors, arrays and numbers"
+                    f"operand {name} is of type {type_name(arguments[name])}; weft takes tensors, arrays and numbers"
                 )
             storage = operand.storage
             has_array |= operand.is_array and bool(storage.shape)

@@ -82,26 +82,26 @@ def asarray(
     ('csr', True)
     """
     require_cpu(device)
-    wanted = None if dtype is None else value_dtype(dtype)
+    target = None if dtype is None else value_dtype(dtype)
     # known: the object itself says what its fill value is, so that a given one must agree with it.
     if isinstance(obj, SparseTensor):
-        source, known = storage_of(obj), True
+        source, has_fill = storage_of(obj), True
     else:
         # Lists with a given dtype are left to as_values below, which converts each number directly to this dtype.
-        found = _operand(obj, wanted)
-        source, known = found.storage, type(obj).__module__.partition(".")[0] not in ("scipy", "numpy", "builtins")
+        operand = _operand(obj, target)
+        source, has_fill = operand.storage, type(obj).__module__.partition(".")[0] not in ("scipy", "numpy", "builtins")
     storage = source
     if fill_value is not None:
         fill = _fill(storage.dtype, fill_value)
         # Two NaN are equal fill values here, although they compare unequal.
-        if known and fill != storage.type.fill and not (fill != fill and storage.type.fill != storage.type.fill):
+        if has_fill and fill != storage.type.fill and not (fill != fill and storage.type.fill != storage.type.fill):
             raise StorageError(
                 f"fill value {fill_value!r} differs from the tensor's, {storage.type.fill!r}; "
                 f"weft.asarray(A).with_fill({fill_value!r}) gives the elements that are not stored another value"
             )
         storage = storage.with_values(storage.vals, fill)
-    if wanted is not None and wanted != storage.dtype:
-        storage = execution.in_dtype(storage, wanted)
+    if target is not None and target != storage.dtype:
+        storage = execution.in_dtype(storage, target)
     if format is not None:
         storage = foreign_tensors.convert(storage, format)
     # The conversions above share memory if possible. What remains is to satisfy copy.
@@ -120,9 +120,9 @@ def asarray(
 def _operand(obj: Any, dtype: np.dtype[Any] | None) -> Operand:
     """Return storage of anything array-like."""
     try:
-        found = as_operand(obj) if dtype is None or hasattr(obj, "dtype") else None
-        if found is not None:
-            return found
+        operand = as_operand(obj) if dtype is None or hasattr(obj, "dtype") else None
+        if operand is not None:
+            return operand
         if (reason := why_no_array(obj)) is not None:
             raise DTypeError(reason)
         if (columns := sparse_columns(obj)) is not None:
@@ -131,9 +131,9 @@ def _operand(obj: Any, dtype: np.dtype[Any] | None) -> Operand:
         if array.dtype == object and not array.ndim:
             raise DTypeError(f"{type(obj).__name__} is no array; weft.asarray takes tensors, arrays, lists and numbers")
         value_dtype(array.dtype)
-        found = as_operand(array if dtype is None else as_values(obj, dtype))
-        assert found is not None
-        return found
+        operand = as_operand(array if dtype is None else as_values(obj, dtype))
+        assert operand is not None
+        return operand
     except (TypeError, ValueError):
         if isinstance(obj, list | tuple) and holds_tensors(obj):
             kind = type(obj).__name__
@@ -219,40 +219,41 @@ def from_coords(
             f"a row for each axis and a column for each value{turned}"
         )
     if shape is None:
-        whole = tuple(int(row.max()) + 1 if len(row) else 0 for row in rows)
-        checked_shape(whole, "a tensor of these coordinates")
+        sizes = tuple(int(row.max()) + 1 if len(row) else 0 for row in rows)
+        checked_shape(sizes, "a tensor of these coordinates")
     else:
-        whole = as_shape(shape)
-        if len(whole) != len(rows):
-            raise ShapeError(f"{len(rows)} rows of coordinates for the {len(whole)} axes of shape {whole}")
-    for axis, (row, size) in enumerate(zip(rows, whole, strict=True)):
+        sizes = as_shape(shape)
+        if len(sizes) != len(rows):
+            raise ShapeError(f"{len(rows)} rows of coordinates for the {len(sizes)} axes of shape {sizes}")
+    for axis, (row, size) in enumerate(zip(rows, sizes, strict=True)):
         if len(row) and (row.min() < 0 or row.max() >= size):
             entry = int(((row < 0) | (row >= size)).argmax())
             places = f"{size} places, 0 to {size - 1}" if size else "no places"
             raise StorageError(
-                f"coordinate {row[entry]} of entry {entry} is outside axis {axis} of shape {whole}, which has {places}"
+                f"coordinate {row[entry]} of entry {entry} is outside axis {axis} of shape {sizes}, which has {places}"
             )
     if duplicates not in ("sum", "raise", "keep"):
         raise ValueError(f"duplicates is 'sum', 'raise' or 'keep', not {duplicates!r}")
     # Arrays that already have an index dtype stay as they are, and are shared.
-    dtypes = [index_dtype(max(size - 1, 0)) for size in whole]
+    dtypes = [index_dtype(max(size - 1, 0)) for size in sizes]
     kept = [row if name_of(row.dtype) in INDEX_DTYPES else row.astype(d) for row, d in zip(rows, dtypes, strict=True)]
     storage = coordinate_storage(
-        whole, [np.ascontiguousarray(row) for row in kept], np.ascontiguousarray(vals), _fill(vals.dtype, fill_value)
+        sizes, [np.ascontiguousarray(row) for row in kept], np.ascontiguousarray(vals), _fill(vals.dtype, fill_value)
     )
-    target = parse_format(format, len(whole))
+    target = parse_format(format, len(sizes))
     if duplicates == "keep":
         if storage.format.canonical() != target.canonical():
             raise StorageError(f"format {target} cannot keep duplicates in the order in which they come")
         return called(storage)
-    found = foreign_tensors.convert(storage, target)
+    result = foreign_tensors.convert(storage, target)
     # Conversion sums duplicates, so fewer entries than given mean that some coordinates repeat. A dense result does
     # not tell, since every element has a place in it.
     if duplicates == "raise" and not storage.format.is_canonical:
-        distinct = found if not found.format.is_dense else foreign_tensors.convert(storage, storage.format.canonical())
+        canonical = storage.format.canonical()
+        distinct = result if not result.format.is_dense else foreign_tensors.convert(storage, canonical)
         if distinct.nnz != storage.nnz:
-            raise StorageError(f"{storage.nnz - distinct.nnz} coordinates repeat, in shape {whole}")
-    return called(found, format)
+            raise StorageError(f"{storage.nnz - distinct.nnz} coordinates repeat, in shape {sizes}")
+    return called(result, format)
 
 
 def _coordinate_rows(coords: Any) -> list[np.ndarray[Any, Any]]:
@@ -271,14 +272,14 @@ def _coordinate_rows(coords: Any) -> list[np.ndarray[Any, Any]]:
 
 
 def as_shape(shape: Sequence[int] | int) -> tuple[int, ...]:
-    """Return a shape as a tuple of integers."""
+    """Return a shape as a tuple of integers; an integer is the shape of a vector."""
     try:
-        found = tuple(map(operator.index, shape)) if np.ndim(shape) else (operator.index(shape),)  # type: ignore[arg-type]
+        sizes = tuple(map(operator.index, shape)) if np.ndim(shape) else (operator.index(shape),)  # type: ignore[arg-type]
     except (TypeError, ValueError):
         raise ShapeError(f"a shape is a tuple of integers, not {shape!r}") from None
-    if any(size < 0 for size in found):
-        raise ShapeError(f"shape {found} has a negative size")
-    return checked_shape(found)
+    if any(size < 0 for size in sizes):
+        raise ShapeError(f"shape {sizes} has a negative size")
+    return checked_shape(sizes)
 
 
 @ends_at_caller
@@ -327,41 +328,41 @@ def from_levels(
     array([[0. , 0. , 1.5],
            [2. , 0. , 0. ]])
     """
-    whole = as_shape(shape)
-    found = parse_format(format, len(whole))
+    sizes = as_shape(shape)
+    layout = parse_format(format, len(sizes))
     if not isinstance(levels, (list, tuple)):
-        raise StorageError(f"levels are the arrays of each level of format {found}, not {levels!r}")
-    if len(levels) != len(found.levels):
-        raise StorageError(f"arrays of {len(levels)} levels for the {len(found.levels)} levels of format {found}")
+        raise StorageError(f"levels are the arrays of each level of format {layout}, not {levels!r}")
+    if len(levels) != len(layout.levels):
+        raise StorageError(f"arrays of {len(levels)} levels for the {len(layout.levels)} levels of format {layout}")
     arrays: list[np.ndarray[Any, Any]] = []
-    for k, (level, given) in enumerate(zip(found.levels, levels, strict=True)):
-        arrays.extend(_level_arrays(f"level {k + 1} ({level}) of format {found}", level.roles, given))
+    for k, (level, given) in enumerate(zip(layout.levels, levels, strict=True)):
+        arrays.extend(_level_arrays(f"level {k + 1} ({level}) of format {layout}", level.roles, given))
     vals = np.asarray(values)
     vals = np.ascontiguousarray(vals, value_dtype(vals.dtype))
     names = tuple(name_of(array.dtype) for array in arrays)
-    type = tensor_type(name_of(vals.dtype), found, names, _fill(vals.dtype, fill_value))
-    storage = Storage(whole, type, tuple(arrays), vals)
+    type = tensor_type(name_of(vals.dtype), layout, names, _fill(vals.dtype, fill_value))
+    storage = Storage(sizes, type, tuple(arrays), vals)
     if check:
         execution.verify(storage)
     return called(storage, format)
 
 
-def _level_arrays(where: str, roles: tuple[str, ...], given: Any) -> list[np.ndarray[Any, Any]]:
+def _level_arrays(where: str, roles: tuple[str, ...], members: Any) -> list[np.ndarray[Any, Any]]:
     # The arrays may be given by role, as a sequence, or as one array if the level has a single role.
-    if given is None:
-        given = ()
-    if isinstance(given, Mapping):
-        if set(given) != set(roles):
-            raise StorageError(f"{where} stores {roles}, not {tuple(given)}")
-        given = [given[role] for role in roles]
-    elif isinstance(given, np.ndarray) and len(roles) == 1:
-        given = [given]
-    if not isinstance(given, (Sequence, np.ndarray)):
-        raise StorageError(f"{where} stores {len(roles)} arrays {roles}, not a {type(given).__name__}")
-    if len(given) != len(roles):
-        raise StorageError(f"{where} stores {len(roles)} arrays {roles}, not {len(given)}")
-    found = []
-    for role, array in zip(roles, given, strict=True):
+    if members is None:
+        members = ()
+    if isinstance(members, Mapping):
+        if set(members) != set(roles):
+            raise StorageError(f"{where} stores {roles}, not {tuple(members)}")
+        members = [members[role] for role in roles]
+    elif isinstance(members, np.ndarray) and len(roles) == 1:
+        members = [members]
+    if not isinstance(members, (Sequence, np.ndarray)):
+        raise StorageError(f"{where} stores {len(roles)} arrays {roles}, not a {type(members).__name__}")
+    if len(members) != len(roles):
+        raise StorageError(f"{where} stores {len(roles)} arrays {roles}, not {len(members)}")
+    arrays = []
+    for role, array in zip(roles, members, strict=True):
         if not isinstance(array, np.ndarray):
             array = np.asarray(array)
             # Lists become arrays of the smallest index dtype. Only arrays must have an index dtype already.
@@ -373,5 +374,5 @@ def _level_arrays(where: str, roles: tuple[str, ...], given: Any) -> list[np.nda
             raise StorageError(f"{where}: {role} has {array.ndim} axes instead of one")
         if not (array.dtype.isnative and array.flags.c_contiguous):
             array = np.ascontiguousarray(array, array.dtype.newbyteorder("="))
-        found.append(array)
-    return found
+        arrays.append(array)
+    return arrays

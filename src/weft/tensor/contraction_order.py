@@ -43,11 +43,11 @@ def _size(indices: frozenset[str], sizes: Mapping[str, int]) -> float:
     return math.prod((float(sizes[i]) for i in indices), start=1.0)
 
 
-def _contracted(a: Operand, b: Operand, kept: frozenset[str], sizes: Mapping[str, int]) -> tuple[float, Operand]:
+def _contracted(a: Operand, b: Operand, free: frozenset[str], sizes: Mapping[str, int]) -> tuple[float, Operand]:
     """Return the expected cost of a product that keeps some indices, and the operand that it results in."""
     together = a.indices | b.indices
     flops = _size(together, sizes) * a.density * b.density
-    out = together & kept
+    out = together & free
     # An element of the result is an entry if any of the products that are summed into it is one. Beyond 1e9 products
     # the probability is 1 within rounding.
     summed = _size(together - out, sizes)
@@ -66,13 +66,13 @@ def _cheapest(operands: Sequence[Operand], output: frozenset[str], sizes: Mappin
         if subset & (subset - 1) == 0:
             continue
         # Indices of the output and of the operands outside the subset are not summed over yet.
-        kept = output.union(*(operands[k].indices for k in range(n) if not subset >> k & 1))
+        free = output.union(*(operands[k].indices for k in range(n) if not subset >> k & 1))
         part = (subset - 1) & subset
         while part:
             rest = subset ^ part  # each split is priced once: part > rest
             if part > rest:
                 (first, a, how_a), (second, b, how_b) = best[part], best[rest]
-                cost, result = _contracted(a, b, kept, sizes)
+                cost, result = _contracted(a, b, free, sizes)
                 cost += first + second
                 if subset not in best or cost < best[subset][0]:
                     best[subset] = (cost, result, (how_a, how_b))
@@ -107,7 +107,7 @@ def _path_of(tree: Any, n: int) -> list[tuple[int, ...]]:
 def plan(
     subscripts: str, shapes: tuple[tuple[int, ...], ...], densities: tuple[float, ...], optimize: Any
 ) -> ContractionPath:
-    """Choose the order in which to contract operands."""
+    """Choose the order in which to contract operands: one loop nest for False, by cost for "auto", else pairs."""
     import opt_einsum
 
     n = len(shapes)
@@ -139,11 +139,11 @@ def _priced(
     pending = list(operands)
     total = 0.0
     for places in path:
-        taken = [pending.pop(place) for place in sorted(places, reverse=True)]
-        kept = output.union(*(o.indices for o in pending))  # indices that later steps or the output need
-        result = taken[0]
-        for k, other in enumerate(taken[1:], 1):
-            cost, result = _contracted(result, other, kept.union(*(o.indices for o in taken[k + 1 :])), sizes)
+        group = [pending.pop(place) for place in sorted(places, reverse=True)]
+        free = output.union(*(o.indices for o in pending))  # indices that later steps or the output need
+        result = group[0]
+        for k, other in enumerate(group[1:], 1):
+            cost, result = _contracted(result, other, free.union(*(o.indices for o in group[k + 1 :])), sizes)
             total += cost
         pending.append(result)
     return total

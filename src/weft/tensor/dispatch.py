@@ -117,7 +117,7 @@ _running = threading.local()  # the calls of array_function that this thread is 
 
 
 def array_function(function: Callable[..., Any], args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
-    """Call weft's counterpart of a function of NumPy."""
+    """Call weft's counterpart of a function of NumPy; raises ``DensifyError`` if there is none."""
     calls: list[Any] = _running.__dict__.setdefault("calls", [])
     if calls and _comes_back(function, args, kwargs, calls):
         arrays: tuple[Any, ...] = as_array(args)

@@ -36,7 +36,7 @@ _EXACT = 2**62  # more rows or columns than this are numbered inexactly
 
 @record
 class Picture:
-    """Numbers of stored entries in the cells of an unfolded tensor."""
+    """Numbers of stored entries in the cells of an unfolded tensor; a cell has ``steps`` rows and columns."""
 
     axes: tuple[tuple[int, ...], tuple[int, ...]]  # the axes that run down and across
     extents: tuple[int, int]  # Rows and columns of the unfolded tensor
@@ -90,10 +90,10 @@ def _axes(rows: int | Sequence[int] | None, shape: tuple[int, ...]) -> tuple[int
     if rows is None:
         return (0,) if n > 1 else ()
     given = tuple(map(operator.index, rows)) if isinstance(rows, Sequence) else (operator.index(rows),)
-    found = tuple(axis + n if axis < 0 else axis for axis in given)
-    if len(set(found)) != len(found) or not all(0 <= axis < n for axis in found):
+    axes = tuple(axis + n if axis < 0 else axis for axis in given)
+    if len(set(axes)) != len(axes) or not all(0 <= axis < n for axis in axes):
         raise ShapeError(f"rows={rows} are not different axes of shape {shape}")
-    return found
+    return axes
 
 
 def _cells(side: list[tuple[Any, int]], extent: int, step: int, count: int) -> np.ndarray[Any, Any]:
@@ -113,20 +113,20 @@ def _cells(side: list[tuple[Any, int]], extent: int, step: int, count: int) -> n
     return found
 
 
-def svg(found: Picture) -> str:
+def svg(view: Picture) -> str:
     """Convert a picture to an SVG element in the color of the text, with fuller cells darker.
 
     Equal pictures are converted to equal text.
     """
-    (rows, columns), (height, width) = found.extents, found.counts.shape
-    if not found.counts.size:
+    (rows, columns), (height, width) = view.extents, view.counts.shape
+    if not view.counts.size:
         return ""
     # The sides of the picture are in proportion to those of the matrix, unless it would be too thin.
     longest = max(rows, columns)
     pixels = [max(_PIXELS * extent // longest, _PIXELS // _THIN) for extent in (rows, columns)]
     # Each shade has one path, and a run of cells of the same shade is one horizontal stroke.
     paths: dict[int, list[str]] = {shade: [] for shade in range(1, _SHADES + 1)}
-    for y, line in enumerate(found.shades.tolist()):
+    for y, line in enumerate(view.shades.tolist()):
         x = 0
         while x < width:
             shade, begin = line[x], x
@@ -140,17 +140,17 @@ def svg(found: Picture) -> str:
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" width="{pixels[1]}" height="{pixels[0]}" '
         f'viewBox="0 0 {width} {height}" preserveAspectRatio="none" shape-rendering="crispEdges" '
-        f'style="border:1px solid"><title>{_escaped(_caption(found))}</title>'
+        f'style="border:1px solid"><title>{_escaped(_caption(view))}</title>'
         f'<g stroke="currentColor" fill="none" transform="translate(0 .5)">{drawn}</g></svg>'
     )
 
 
-def _caption(found: Picture) -> str:
-    text = f"{found.counts.sum()} entries"
-    if found.steps != (1, 1):
-        text += f"; a cell is {found.steps[0]} by {found.steps[1]}"
-    if sum(map(len, found.axes)) > 2:
-        text += f"; {_side(found.axes[0])} down, {_side(found.axes[1])} across"
+def _caption(view: Picture) -> str:
+    text = f"{view.counts.sum()} entries"
+    if view.steps != (1, 1):
+        text += f"; a cell is {view.steps[0]} by {view.steps[1]}"
+    if sum(map(len, view.axes)) > 2:
+        text += f"; {_side(view.axes[0])} down, {_side(view.axes[1])} across"
     return text
 
 
@@ -262,9 +262,9 @@ def spy(A: Any, ax: Any = None, *, rows: int | Sequence[int] | None = None, cell
         from matplotlib.ticker import MaxNLocator
     if ax is None:
         ax = plt.gca()
-    found = picture(storage_of(asarray(A)), rows, cells)
-    (height, width), (down, across) = found.counts.shape, found.steps
-    extents = found.extents
+    view = picture(storage_of(asarray(A)), rows, cells)
+    (height, width), (down, across) = view.counts.shape, view.steps
+    extents = view.extents
     settings: dict[str, Any] = {
         "cmap": "Greys", "vmin": 0, "vmax": _SHADES, "interpolation": "nearest",
         "aspect": "equal" if max(extents) <= _THIN * min(extents) else "auto",
@@ -272,18 +272,18 @@ def spy(A: Any, ax: Any = None, *, rows: int | Sequence[int] | None = None, cell
     }  # fmt: skip
     # The picture has a cell even if the tensor has no elements, since imshow needs one. The limits of the axes hide the
     # parts of the last cells that lie beyond the tensor.
-    shades = found.shades if found.counts.size else np.zeros((1, 1), np.int64)
+    shades = view.shades if view.counts.size else np.zeros((1, 1), np.int64)
     image = ax.imshow(shades, **(settings | options))
     ax.set_xlim(-0.5, max(extents[1], 1) - 0.5)
     ax.set_ylim(max(extents[0], 1) - 0.5, -0.5)
     ax.xaxis.tick_top()
     ax.xaxis.set_label_position("top")
     # Ticks are at whole rows and columns, and unfolded axes are named by the axes of the tensor.
-    for axis, axes in ((ax.yaxis, found.axes[0]), (ax.xaxis, found.axes[1])):
+    for axis, axes in ((ax.yaxis, view.axes[0]), (ax.xaxis, view.axes[1])):
         if not axes:
             axis.set_ticks([])
             continue
         axis.set_major_locator(MaxNLocator(nbins=9, steps=[1, 2, 5, 10], integer=True))
-        if sum(map(len, found.axes)) > 2:
+        if sum(map(len, view.axes)) > 2:
             axis.set_label_text(_side(axes))
     return image

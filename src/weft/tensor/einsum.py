@@ -134,12 +134,12 @@ def _require_held(assignment: Assignment, types: tuple[tuple[str, TensorType], .
 
     Booleans and narrower dtypes of one kind are what NumPy makes of numbers.
     """
-    made = execution.target_type(assignment, dict(types), None, None).dtype
-    kinds = "biufc".index(np.dtype(made).kind), "biufc".index(dtype.kind)
+    result_dtype = execution.target_type(assignment, dict(types), None, None).dtype
+    kinds = "biufc".index(np.dtype(result_dtype).kind), "biufc".index(dtype.kind)
     if (kinds[0] >= _FRACTIONS > kinds[1] > 0) or kinds == (_FRACTIONS + 1, _FRACTIONS):
         part = "imaginary parts" if kinds[0] > _FRACTIONS else "fractions"
         raise DTypeError(
-            f"{to_text(assignment)} makes {made}, whose {part} {dtype} cannot hold; convert the result, which "
+            f"{to_text(assignment)} makes {result_dtype}, whose {part} {dtype} cannot hold; convert the result, which "
             f"drops them: .astype({dtype.name!r})"
         )
 
@@ -162,17 +162,17 @@ def _adopted(operands: Mapping[str, Any], *, weak: bool) -> dict[str, Operand]:
 
     With ``weak``, Python numbers take their dtype from the other operands, as with NumPy's operators.
     """
-    found: dict[str, Operand] = {}
+    by_name: dict[str, Operand] = {}
     # Tensors and arrays, which are usual, come first: small calls take little more time than these checks.
     for name, obj in operands.items():
         if type(obj) is SparseTensor:
-            found[name] = Operand(storage_of(obj), False)
+            by_name[name] = Operand(storage_of(obj), False)
         elif type(obj) is np.ndarray:
-            found[name] = Operand(Storage.dense(obj), obj.ndim > 0)
+            by_name[name] = Operand(Storage.dense(obj), obj.ndim > 0)
         else:
             break
     else:
-        return found
+        return by_name
     numbers: dict[str, Any] = {}
     for name, obj in operands.items():
         if weak and isinstance(obj, (bool, int, float, complex)) and not isinstance(obj, np.generic):
@@ -185,13 +185,13 @@ def _adopted(operands: Mapping[str, Any], *, weak: bool) -> dict[str, Operand]:
             raise DTypeError(
                 f"operand {name} is of type {type(obj).__name__}; weft takes tensors, arrays and numbers{instead}"
             )
-        found[name] = Operand(operand.storage, False) if is_scalar(obj) else operand
+        by_name[name] = Operand(operand.storage, False) if is_scalar(obj) else operand
     # Numbers come last, when the dtypes of all other operands are known.
-    beside = [operand.storage.dtype for operand in found.values()]
+    beside = [operand.storage.dtype for operand in by_name.values()]
     for name, obj in numbers.items():
         dtype = np.result_type(*beside) if beside else np.asarray(obj).dtype
-        found[name] = Operand(scalar_storage(obj, dtype), False)
-    return {name: found[name] for name in operands}
+        by_name[name] = Operand(scalar_storage(obj, dtype), False)
+    return {name: by_name[name] for name in operands}
 
 
 def _format_of(assignment: Assignment, format: FormatLike | None) -> Format | None:
@@ -324,14 +324,14 @@ def einsum(
     if reduce not in REDUCTIONS:
         raise ValueError(f"reduce is one of {', '.join(REDUCTIONS)}, not {reduce!r}")
     try:
-        notation, given = _parsed_einsum(operands)
-        found = _adopted(dict(zip(notation.names, given, strict=True)), weak=False)
+        notation, arguments = _parsed_einsum(operands)
+        by_name = _adopted(dict(zip(notation.names, arguments, strict=True)), weak=False)
         # The usual call needs neither a conversion by a casting rule nor another memory order.
         if out is None and dtype is None and order == "K" and casting == "safe":
-            return _contracted(notation, found, None, optimize, format, reduce)
-        turn = _memory_order(order, list(found.values()))
-        wanted, found = _converted(found, dtype, out, casting)
-        result = _contracted(notation, found, wanted, optimize, format, reduce)
+            return _contracted(notation, by_name, None, optimize, format, reduce)
+        turn = _memory_order(order, list(by_name.values()))
+        target, by_name = _converted(by_name, dtype, out, casting)
+        result = _contracted(notation, by_name, target, optimize, format, reduce)
         if out is None:
             return result if turn is None or format is not None else _in_order(result, turn)
         return write_out(result, out, "einsum", casting=casting)
@@ -345,17 +345,17 @@ def _converted(
 ) -> tuple[np.dtype[Any], dict[str, Operand]]:
     """Return the dtype in which ``numpy.einsum`` computes, and the operands, with wider ones converted to it."""
     dtypes = [operand.storage.dtype for operand in operands.values()]
-    beside = [out.dtype] if isinstance(out, (np.ndarray, SparseTensor)) else []
-    wanted = value_dtype(np.result_type(*dtypes, *beside) if dtype is None else dtype)
-    for number, own in enumerate((*dtypes, *beside)):  # NumPy reads out as well as writing it
-        if not np.can_cast(own, wanted, casting):
+    others = [out.dtype] if isinstance(out, (np.ndarray, SparseTensor)) else []
+    target = value_dtype(np.result_type(*dtypes, *others) if dtype is None else dtype)
+    for number, source in enumerate((*dtypes, *others)):  # NumPy reads out as well as writing it
+        if not np.can_cast(source, target, casting):
             which = f"operand {number}" if number < len(dtypes) else "out"
             raise DTypeError(
-                f"einsum does not convert {which} from {own} to {wanted} by the rule {casting!r}; "
+                f"einsum does not convert {which} from {source} to {target} by the rule {casting!r}; "
                 "casting='unsafe' allows every conversion"
             )
-    return wanted, {
-        name: o if np.can_cast(o.storage.dtype, wanted) else Operand(execution.in_dtype(o.storage, wanted), o.is_array)
+    return target, {
+        name: o if np.can_cast(o.storage.dtype, target) else Operand(execution.in_dtype(o.storage, target), o.is_array)
         for name, o in operands.items()
     }
 
@@ -371,18 +371,18 @@ def _memory_order(order: Any, operands: Sequence[Operand]) -> str | None:
     return None if name == "K" else name
 
 
-def _in_order(found: Any, order: str) -> Any:
+def _in_order(result: Any, order: str) -> Any:
     """Return a result with its elements in C or F order if it is dense, else the result itself."""
-    if np.ndim(found) < 2:
-        return found
-    if isinstance(found, np.ndarray):
-        return np.asarray(found, order=order)  # type: ignore[call-overload]
-    return found.asformat("dense_f" if order == "F" else "dense") if found.layout.is_dense else found
+    if np.ndim(result) < 2:
+        return result
+    if isinstance(result, np.ndarray):
+        return np.asarray(result, order=order)  # type: ignore[call-overload]
+    return result.asformat("dense_f" if order == "F" else "dense") if result.layout.is_dense else result
 
 
 def _contracted(
     notation: Einsum,
-    found: dict[str, Operand],
+    operands: dict[str, Operand],
     dtype: DTypeLike | None,
     optimize: Any,
     format: FormatLike | None,
@@ -390,20 +390,20 @@ def _contracted(
 ) -> Any:
     """Compute an einsum in the common dtype of its operands, or in a wider one."""
     assignment = notation.assignment if reduce == "sum" else reduced(notation.assignment, REDUCTIONS[reduce])
-    if len(found) < 3:
-        return _run(assignment, found, format, dtype)
-    dtypes = {name: operand.storage.dtype for name, operand in found.items()}
+    if len(operands) < 3:
+        return _run(assignment, operands, format, dtype)
+    dtypes = {name: operand.storage.dtype for name, operand in operands.items()}
     common = np.result_type(*dtypes.values())
     if reduce == "sum" and result_dtype(explicit_sums(assignment).value, dtypes) != common:
         # Partial products could have another dtype than the common one, so operands are converted first, as in NumPy.
-        found = {name: Operand(execution.in_dtype(o.storage, common), o.is_array) for name, o in found.items()}
+        operands = {name: Operand(execution.in_dtype(o.storage, common), o.is_array) for name, o in operands.items()}
         dtypes = dict.fromkeys(dtypes, common)
     if reduce == "sum" and optimize is not False and (config.reassociate or optimize != "auto"):
-        planned = _planned(notation, list(found.values()), optimize)
+        planned = _planned(notation, list(operands.values()), optimize)
         # A path of one step with all operands is one loop nest, which _run computes below.
-        if len(planned.path) > 1 or len(planned.path[0]) < len(found):
-            return _by_steps(planned, list(found.values()), common, format, dtype)
-    return _run(use_computation_dtype(assignment, tuple(dtypes.items()), common.name), found, format, dtype)
+        if len(planned.path) > 1 or len(planned.path[0]) < len(operands):
+            return _by_steps(planned, list(operands.values()), common, format, dtype)
+    return _run(use_computation_dtype(assignment, tuple(dtypes.items()), common.name), operands, format, dtype)
 
 
 def reduced(assignment: Assignment, op: str) -> Assignment:
@@ -474,10 +474,10 @@ def _by_steps(
                for operand in operands]  # fmt: skip
     for number, (places, step) in enumerate(zip(planned.path, planned.steps, strict=True), 1):
         last = number == len(planned.path)
-        taken = [pending.pop(place) for place in sorted(places, reverse=True)]
+        group = [pending.pop(place) for place in sorted(places, reverse=True)]
         # Only the last step has the format and the dtype that the user asked for.
-        wanted = {"format": format, "dtype": wide if dtype is None else dtype} if last else {"dtype": wide}
-        pending.append(einsum(_in_first_letters(step), *taken, optimize=False, **wanted))
+        options = {"format": format, "dtype": wide if dtype is None else dtype} if last else {"dtype": wide}
+        pending.append(einsum(_in_first_letters(step), *group, optimize=False, **options))
     return pending[0]
 
 
@@ -549,13 +549,13 @@ def compile(
 def _types(
     assignment: Assignment, formats: Mapping[str, FormatLike], dtypes: Mapping[str, DTypeLike], text: str
 ) -> dict[str, TensorType]:
-    found = orders(assignment)
+    order_of = orders(assignment)
     for names in (formats, dtypes):
-        check_names(text, names, found, ("dtypes", "schedule"), "tensor")
+        check_names(text, names, order_of, ("dtypes", "schedule"), "tensor")
     # Operands come first, since what is not said of the result follows from them.
     types: dict[str, TensorType] = {}
     result = assignment.target.tensor
-    for name, order in found.items():
+    for name, order in order_of.items():
         format = parse_format(formats[name], order) if name in formats else None
         dtype = value_dtype(dtypes[name]).name if name in dtypes else None
         if name != result:
@@ -639,40 +639,44 @@ def explain(*operands: Any, stages: bool | str | Iterable[str] = False, **named:
             return compile(text, dtypes=None if dtype is None else {target: dtype}, **named).explain(
                 stages=stages, format="svg" if picture else "text"
             )
-        notation, assignment, found = None, _parsed(text), _adopted(named, weak=True)
+        notation, assignment, by_name = None, _parsed(text), _adopted(named, weak=True)
     else:
         if not any(isinstance(each, (str, list, tuple)) for each in operands):
             raise NotationError(
                 "explain takes an expression and its operands, not a result: "
                 'weft.explain("C(i,j) = A(i,j) + B(i,j)", A=A, B=B), or weft.explain("ij,jk->ik", A, B)'
             )
-        notation, given = _parsed_einsum(operands)
-        assignment, found = notation.assignment, _adopted(dict(zip(notation.names, given, strict=True)), weak=False)
-    wanted = None if dtype is None else value_dtype(dtype).name
-    held = {name: operand.storage for name, operand in found.items()}
+        notation, arguments = _parsed_einsum(operands)
+        assignment, by_name = (
+            notation.assignment,
+            _adopted(dict(zip(notation.names, arguments, strict=True)), weak=False),
+        )
+    dtype_name = None if dtype is None else value_dtype(dtype).name
+    held = {name: operand.storage for name, operand in by_name.items()}
     result_format = _format_of(assignment, format)
     if assignment.op is not None:
-        assignment, old = execution.accumulation(assignment, held, result_format, wanted)
+        assignment, old = execution.accumulation(assignment, held, result_format, dtype_name)
         result_format = result_format if old is None else old.format
     execution.require_operands(assignment, held)
-    looked = execution.looked_up(assignment, held, wanted)
-    storages = tuple([found[name].storage for name in operand_names(assignment)])
+    looked = execution.looked_up(assignment, held, dtype_name)
+    storages = tuple([by_name[name].storage for name in operand_names(assignment)])
     types = tuple([storage.type for storage in storages])
-    plan, taken = execution.plan_for(looked.assignment, types, format=result_format, dtype=wanted).chosen(storages)
+    usual = execution.plan_for(looked.assignment, types, format=result_format, dtype=dtype_name)
+    plan, alternatives = usual.chosen(storages)
     if picture:
         return drawn(plan, stages)
     if stages:
         return titled(stage_texts(plan, stages, looked))
     # Computations share kernels whatever their operands are called, so the kernel that runs has other names.
-    shared = execution.plan_for(execution.anonymous(looked.assignment), types, format=result_format, dtype=wanted)
+    shared = execution.plan_for(execution.anonymous(looked.assignment), types, format=result_format, dtype=dtype_name)
     origins = shared.chosen(storages)[0].origins
-    chosen = [f"chosen for these operands: {alternative.name}, since {alternative.reason}" for alternative in taken]
+    chosen = [f"chosen for these operands: {each.name}, since {each.reason}" for each in alternatives]
     asked_dense = result_format is not None and result_format.is_dense
     visited = plan.kernel.lowered.visited_axes
     full = "" if asked_dense else execution.full_line(assignment, looked, held, plan.target, visited)
     lines = [report(plan, assignment, looked, origins, assumed=False, full=full), *chosen]
-    if notation is not None and len(found) > 2 and config.reassociate:
-        steps = len(_planned(notation, list(found.values()), "auto").path)
+    if notation is not None and len(by_name) > 2 and config.reassociate:
+        steps = len(_planned(notation, list(by_name.values()), "auto").path)
         if steps > 1:
             lines.append(f"einsum: {steps} steps, which weft.einsum_path shows; the lines above are for optimize=False")
     return "\n".join(lines)

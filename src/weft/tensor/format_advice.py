@@ -46,45 +46,45 @@ def suggest_format(storage: Storage, op: str = "spmv") -> Suggestion:
     size = math.prod(shape)
     every = ",".join(NAMES[: len(shape)])
     entries = int(query(tensor, f"select [] -> count({every}) as n")["n"]) if shape else 1
-    found = [f"{entries} entries of {size}"]
+    reasons = [f"{entries} entries of {size}"]
     # Rules that hold for any operation and number of axes come first.
     if size and entries > 0.5 * size:
-        return Suggestion("dense", {}, (*found, "more than half are stored: coordinates would cost more than zeros"))
+        return Suggestion("dense", {}, (*reasons, "more than half are stored: coordinates would cost more than zeros"))
     # Formats for matrices alone are considered below.
     if len(shape) != 2:
         if op in ("insert", "add") or len(shape) < 2:
-            return Suggestion("coo", {}, (*found, "coordinates are appended at no cost"))
-        return Suggestion("csf", {}, (*found, "a tree stores the coordinates of slices once"))
+            return Suggestion("coo", {}, (*reasons, "coordinates are appended at no cost"))
+        return Suggestion("csf", {}, (*reasons, "a tree stores the coordinates of slices once"))
     if op == "insert":
-        return Suggestion("dok", {}, (*found, "a hash table takes entries in any order"))
+        return Suggestion("dok", {}, (*reasons, "a hash table takes entries in any order"))
     # The lengths of rows decide between the formats of matrices.
     rows = query(tensor, "select [i] -> count(j) as n")["n"]
     longest, empty = int(rows.max(initial=0)), int((rows == 0).sum())
     mean = entries / max(1, len(rows))
-    found.append(f"rows of {longest} entries at most, {mean:.1f} on average, {empty} of {len(rows)} empty")
+    reasons.append(f"rows of {longest} entries at most, {mean:.1f} on average, {empty} of {len(rows)} empty")
     if empty > EMPTY_ROWS * len(rows):
-        return Suggestion("dcsr", {}, (*found, "most rows are empty and need not be stored"))
+        return Suggestion("dcsr", {}, (*reasons, "most rows are empty and need not be stored"))
     if op in ("spgemm", "add"):
-        return Suggestion("csr", {}, (*found, f"{op} walks rows in order"))
-    return _for_products(tensor, entries, longest, found)
+        return Suggestion("csr", {}, (*reasons, f"{op} walks rows in order"))
+    return _for_products(tensor, entries, longest, reasons)
 
 
-def _for_products(tensor: SparseTensor, entries: int, longest: int, found: list[str]) -> Suggestion:
+def _for_products(tensor: SparseTensor, entries: int, longest: int, reasons: list[str]) -> Suggestion:
     """Suggest the format of a matrix that multiplies a vector fastest."""
     # From the most regular structure to the least: fewer coordinates have to be read for regular ones.
     n_rows, n_columns = tensor.shape
     diagonals = int(np.count_nonzero(query(tensor, "select [j-i] -> id() as ne")["ne"]))
-    found.append(f"{diagonals} diagonals")
+    reasons.append(f"{diagonals} diagonals")
     if entries >= FULL * diagonals * min(n_rows, n_columns) > 0:
-        return Suggestion("dia", {}, (*found, "diagonals are full enough: no coordinates are read"))
+        return Suggestion("dia", {}, (*reasons, "diagonals are full enough: no coordinates are read"))
     for b in reversed(BLOCKS):
         blocks = _blocks(tensor, b)
         if entries >= BLOCK_FULL * blocks * b * b > 0:
-            found.append(f"{blocks} blocks of {b} x {b}, {entries / (blocks * b * b):.0%} full")
-            return Suggestion("bsr", {"blocksize": (b, b)}, (*found, "one coordinate is read for each block"))
+            reasons.append(f"{blocks} blocks of {b} x {b}, {entries / (blocks * b * b):.0%} full")
+            return Suggestion("bsr", {"blocksize": (b, b)}, (*reasons, "one coordinate is read for each block"))
     if entries >= FULL * n_rows * longest > 0:
-        return Suggestion("ell", {}, (*found, "rows are of much the same length: loops over them need no bounds"))
-    return Suggestion("csr", {}, (*found, "nothing more regular than rows"))
+        return Suggestion("ell", {}, (*reasons, "rows are of much the same length: loops over them need no bounds"))
+    return Suggestion("csr", {}, (*reasons, "nothing more regular than rows"))
 
 
 def _blocks(tensor: SparseTensor, b: int) -> int:

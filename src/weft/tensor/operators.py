@@ -197,10 +197,10 @@ def in_place(tensor: StorageHolder, result: Any, name: str) -> Any:
     if result is NotImplemented:
         return result
     if type(result) is type(tensor) and not storage_of(result).format.is_dense:
-        found, old = storage_of(result), storage_of(tensor)
+        new, old = storage_of(result), storage_of(tensor)
         # The storage of a result of the same type replaces the old one without a conversion.
-        if found.type is old.type and found.shape == old.shape:
-            replace_storage(tensor, found)
+        if new.type is old.type and new.shape == old.shape:
+            replace_storage(tensor, new)
             return tensor
     return write_out(result, tensor, name)
 

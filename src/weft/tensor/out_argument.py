@@ -25,12 +25,12 @@ def write_out(result: Any, out: Any, op: str, where: Any = True, casting: Any = 
         value, mask = (x.todense() if issubclass(type(x), StorageHolder) else x for x in (result, where))
         np.copyto(out if is_array else out.todense(), value, casting=casting, where=mask)
         return out
-    made = result if issubclass(type(result), StorageHolder) else type(out)(Storage.dense(np.asarray(result)))
-    if not np.can_cast(made.dtype, out.dtype, casting):
-        raise TypeError(f"{op} cannot write {made.dtype} into out of {out.dtype} by casting {casting!r}")
+    tensor = result if issubclass(type(result), StorageHolder) else type(out)(Storage.dense(np.asarray(result)))
+    if not np.can_cast(tensor.dtype, out.dtype, casting):
+        raise TypeError(f"{op} cannot write {tensor.dtype} into out of {out.dtype} by casting {casting!r}")
     if where is not True:  # elements outside the mask keep their values
-        made = type(out)(merged(storage_of(made), storage_of(out), storage_of(where)))
-    replace_storage(out, storage_of(made.astype(out.dtype).asformat(out.format)))
+        tensor = type(out)(merged(storage_of(tensor), storage_of(out), storage_of(where)))
+    replace_storage(out, storage_of(tensor.astype(out.dtype).asformat(out.format)))
     return out
 
 

@@ -30,7 +30,7 @@ from .sparse_tensor import SparseTensor
 
 
 class Statistics(Mapping[str, np.ndarray[Any, Any]]):
-    """Results of a query, by label."""
+    """Results of a query, by label; ``origin`` has the lowest coordinate of each axis."""
 
     def __init__(
         self, results: dict[str, np.ndarray[Any, Any]], origin: tuple[int, ...], statements: dict[str, Statement]
@@ -100,53 +100,53 @@ def query(x: Any, text: str | Query) -> Statistics:
     storage = storage_of(x)
     if not isinstance(text, str | Query):
         raise TypeError(f"a query is a text such as 'select [i] -> count(j) as nnz', not {text!r}")
-    asked = parse(text, len(storage.shape)) if isinstance(text, str) else text
-    labels = [a.label for a in asked.aggregates]
+    request = parse(text, len(storage.shape)) if isinstance(text, str) else text
+    labels = [a.label for a in request.aggregates]
     twice = next((label for label in labels if labels.count(label) > 1), None)
     if twice is not None:
-        raise NotationError(f"two results are called {twice} in {asked}; give each its own name")
-    for expr in (*asked.over, *(e for a in asked.aggregates for e in a.args)):
+        raise NotationError(f"two results are called {twice} in {request}; give each its own name")
+    for expr in (*request.over, *(e for a in request.aggregates for e in a.args)):
         for part in reversed([*walk(expr)]):  # the innermost part that is too large is named
-            _require_int64(part, storage.shape, asked)
+            _require_int64(part, storage.shape, request)
     # From here on each stored position is an entry, and each coordinate is stored once.
     storage = _entries_of(storage)
-    require_dense(_sizes(asked.over, storage.shape), np.dtype(np.int64), f"the results of {asked}")
-    canonicals = [_canonical(asked, a, len(storage.shape)) for a in asked.aggregates]
+    require_dense(_sizes(request.over, storage.shape), np.dtype(np.int64), f"the results of {request}")
+    canonicals = [_canonical(request, a, len(storage.shape)) for a in request.aggregates]
     statements = optimized(canonicals, storage.type)
     results: dict[str, np.ndarray[Any, Any]] = {}
     # Queries with small temporaries share one pass. The others are answered one by one.
     small = [n for n, s in enumerate(statements) if _temporary(s, storage.shape) <= _LARGEST]
     for n, found in zip(small, run_queries(storage, [statements[n] for n in small]), strict=True):
-        results[labels[n]] = _decoded(found, asked.aggregates[n], storage.shape)
+        results[labels[n]] = _decoded(found, request.aggregates[n], storage.shape)
     for n in range(len(labels)):
         if n not in small:
-            results[labels[n]] = _by_distinct(storage, asked, asked.aggregates[n], statements[n])
-    origin = tuple(bounds(e, storage.shape)[0] for e in asked.over)
+            results[labels[n]] = _by_distinct(storage, request, request.aggregates[n], statements[n])
+    origin = tuple(bounds(e, storage.shape)[0] for e in request.over)
     ordered = {label: results[label] for label in labels}
     return Statistics(ordered, origin, dict(zip(labels, statements, strict=True)))
 
 
-def _require_int64(expr: IndexExpr, shape: tuple[int, ...], asked: Query) -> None:
+def _require_int64(expr: IndexExpr, shape: tuple[int, ...], request: Query) -> None:
     """Raise an error unless the values of an expression, and their number, fit 64-bit integers."""
-    found = interval_of(expr, shape)
-    if found is None or math.prod(shape) == 0:
+    interval = interval_of(expr, shape)
+    if interval is None or math.prod(shape) == 0:
         return
-    low, high = found
+    low, high = interval
     if low < -INT64_MAX or max(high, high - low) > INT64_MAX:
         names = "ijklmnopqrstuvwxyzabcdefgh" if len(shape) <= 26 else [f"i{axis}" for axis in range(len(shape))]
         reach = f"{to_text(expr, names)} may be {low} to {high - 1} in a tensor of shape {shape}"
-        raise IndexOverflowError(f"{reach}, which 64-bit integers do not count, in {asked}")
+        raise IndexOverflowError(f"{reach}, which 64-bit integers do not count, in {request}")
 
 
 _LARGEST = 1 << 24
 """Largest number of elements of a temporary over all possible coordinates."""
 
 
-def _canonical(asked: Query, aggregate: Aggregate, order: int) -> Statement:
+def _canonical(request: Query, aggregate: Aggregate, order: int) -> Statement:
     counted = [counter for e in aggregate.args for counter in counters_of(e)]
     if counted and (aggregate.op != "max" or not isinstance(aggregate.args[0], Counter)):
         raise NotationError(f"a query of a counter such as #i is max(#i), not {aggregate}")
-    return canonical(asked, aggregate, order)
+    return canonical(request, aggregate, order)
 
 
 def _entries_of(storage: Storage) -> Storage:
@@ -185,15 +185,15 @@ def _decoded(answer: np.ndarray[Any, Any], aggregate: Aggregate, shape: tuple[in
     return answer + (low - 1) if aggregate.op == "max" else high - answer
 
 
-def _by_distinct(storage: Storage, asked: Query, aggregate: Aggregate, s: Statement) -> np.ndarray[Any, Any]:
+def _by_distinct(storage: Storage, request: Query, aggregate: Aggregate, s: Statement) -> np.ndarray[Any, Any]:
     """Answer a query whose temporary is too large for an array, by a query on a tensor of its coordinates."""
     assert s.where is not None
     # The set of its coordinates cannot replace a temporary that counts, which must therefore be allowed as an array.
     if s.where.op == "+":
-        require_dense(_sizes(s.where.target.indices, storage.shape), np.dtype(np.int64), f"counting for {asked}")
+        require_dense(_sizes(s.where.target.indices, storage.shape), np.dtype(np.int64), f"counting for {request}")
         return _decoded(run_queries(storage, [s])[0], aggregate, storage.shape)
-    n = len(asked.over)
-    exprs = (*asked.over, *aggregate.args)
+    n = len(request.over)
+    exprs = (*request.over, *aggregate.args)
     again = replace(aggregate, args=tuple(map(Axis, range(n, len(exprs)))))
     found = query(SparseTensor(_pattern(storage, exprs)), Query(tuple(map(Axis, range(n))), (again,)))
     return found[aggregate.label]
@@ -202,11 +202,11 @@ def _by_distinct(storage: Storage, asked: Query, aggregate: Aggregate, s: Statem
 def _pattern(storage: Storage, exprs: tuple[IndexExpr, ...]) -> Storage:
     """Return a boolean tensor in canonical form that is true at the values of some expressions of coordinates."""
     coo = execution.convert(storage, coordinates(len(storage.shape)))
-    own = [row.astype(np.int64) for row in coo.arrays[1:]]
+    coords = [row.astype(np.int64) for row in coo.arrays[1:]]
     shape = _sizes(exprs, storage.shape)
     rows = []
     for expr, size in zip(exprs, shape, strict=True):
-        row = np.broadcast_to(evaluate(expr, own, shape=storage.shape), coo.vals.shape)
+        row = np.broadcast_to(evaluate(expr, coords, shape=storage.shape), coo.vals.shape)
         rows.append(np.ascontiguousarray(row - bounds(expr, storage.shape)[0]).astype(index_dtype(size)))
     vals = np.ones(len(coo.vals), bool)
     return execution.convert(coordinate_storage(shape, rows, vals, False), coordinates(len(shape)))

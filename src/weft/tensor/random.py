@@ -85,16 +85,16 @@ def random(  # noqa: PLR0913  # the parameters of SciPy and sparse, and its own
     """
     # scipy.sparse.random has the numbers of rows and columns as two arguments.
     if isinstance(shape, int | np.integer) and more and isinstance(more[0], int | np.integer):
-        whole, more = as_shape([int(shape), int(more[0])]), more[1:]
+        sizes, more = as_shape([int(shape), int(more[0])]), more[1:]
     else:
-        whole = as_shape(shape)
+        sizes = as_shape(shape)
     density, format, dtype, rng, data_rvs = _by_place(
         more, density=density, format=format, dtype=dtype, rng=rng, data_rvs=data_rvs
     )
     wanted_format: FormatLike = "coo" if format is None else format
     if options:
         check_keywords(random, wanted_format, options)
-    size = math.prod(whole)
+    size = math.prod(sizes)
     if density is not None and nnz is not None:
         raise ValueError("give density or nnz, not both")
     if nnz is None:
@@ -103,19 +103,19 @@ def random(  # noqa: PLR0913  # the parameters of SciPy and sparse, and its own
             raise ValueError(f"density {density} is not between 0 and 1")
         nnz = round(size * density)
     if not 0 <= nnz <= size:
-        raise ValueError(f"nnz {nnz} is not between 0 and the {size} entries of shape {whole}")
+        raise ValueError(f"nnz {nnz} is not between 0 and the {size} entries of shape {sizes}")
     # A RandomState, which is no Generator, gives a seed.
     seed = rng if rng is not None else random_state
     generator = np.random.default_rng(seed.randint(2**31) if isinstance(seed, np.random.RandomState) else seed)
-    wanted = value_dtype(np.float64 if dtype is None else dtype)
+    result_dtype = value_dtype(np.float64 if dtype is None else dtype)
     drawn = size if nnz * 4 > size else 2 * nnz  # elements of int64 arrays that the drawing of coordinates needs
-    each = wanted.itemsize + sum(index_dtype(max(n - 1, 0)).itemsize for n in whole)
-    memory.require(8 * drawn + nnz * each, f"a random tensor of shape {whole} with {nnz} entries")
-    crds = _random_coordinates(generator, whole, size, nnz)
-    vals = _random_values(generator, wanted, nnz) if data_rvs is None else np.asarray(data_rvs(nnz), dtype)
+    each = result_dtype.itemsize + sum(index_dtype(max(n - 1, 0)).itemsize for n in sizes)
+    memory.require(8 * drawn + nnz * each, f"a random tensor of shape {sizes} with {nnz} entries")
+    crds = _random_coordinates(generator, sizes, size, nnz)
+    vals = _random_values(generator, result_dtype, nnz) if data_rvs is None else np.asarray(data_rvs(nnz), dtype)
     if vals.shape != (nnz,):
         raise ValueError(f"data_rvs gave values of shape {vals.shape}, not {(nnz,)}")
-    storage = coordinate_storage(whole, crds, vals, fill_value)
+    storage = coordinate_storage(sizes, crds, vals, fill_value)
     index: Any = None if idx_dtype is None else index_dtype(np.iinfo(idx_dtype).max).name
     return called(foreign_tensors.convert(storage, wanted_format, options, index_dtype=index), wanted_format)
 

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 
-def change_values(found: Any, change: Callable[[Any], Any]) -> Any:
+def change_values(result: Any, change: Callable[[Any], Any]) -> Any:
     """Apply ``change`` to a value, or to each value of a nested tuple, and return the result.
 
     Named tuples keep their class.
@@ -16,7 +16,7 @@ def change_values(found: Any, change: Callable[[Any], Any]) -> Any:
     >>> change_values((1, (2, 3)), lambda value: -value)
     (-1, (-2, -3))
     """
-    if not isinstance(found, tuple):
-        return change(found)
-    values = [change_values(value, change) for value in found]
-    return type(found)(*values) if hasattr(found, "_fields") else tuple(values)
+    if not isinstance(result, tuple):
+        return change(result)
+    values = [change_values(value, change) for value in result]
+    return type(result)(*values) if hasattr(result, "_fields") else tuple(values)

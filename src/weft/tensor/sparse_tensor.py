@@ -306,14 +306,14 @@ class SparseTensor(Dispatch, LazyMethods):
         """
         if copy:
             return self.copy().transpose(*order, axes=axes)
-        given: Any = order[0] if len(order) == 1 else order or axes
-        if given is None:
+        permutation: Any = order[0] if len(order) == 1 else order or axes
+        if permutation is None:
             return self.T
         n = self.ndim
-        given = tuple(map(operator.index, given)) if np.ndim(given) else (operator.index(given),)
-        modes = tuple(axis + n if axis < 0 else axis for axis in given)
+        permutation = tuple(map(operator.index, permutation if np.ndim(permutation) else (permutation,)))
+        modes = tuple(axis + n if axis < 0 else axis for axis in permutation)
         if sorted(modes) != list(range(n)):
-            raise ShapeError(f"axes {tuple(given)} are not a permutation of the {n} axes of shape {self.shape}")
+            raise ShapeError(f"axes {tuple(permutation)} are not a permutation of the {n} axes of shape {self.shape}")
         return SparseTensor(self._storage.permuted(modes))
 
     @property
@@ -478,15 +478,15 @@ class SparseTensor(Dispatch, LazyMethods):
         """
         try:
             index = None if index_dtype is None else checked_index_dtype(index_dtype).name
-            wanted = self._requested(format, sort, options)
-            found = execution.convert(self._storage, wanted, strict=True, index_dtype=index)
+            target = self._requested(format, sort, options)
+            storage = execution.convert(self._storage, target, strict=True, index_dtype=index)
         except WeftError as error:
             end_at_caller(error)
             raise
         if copy:
-            found = found.apart_from(self._storage)
-        same = found is self._storage and format in (None, self.format)
-        return self if same else SparseTensor(found).called(self._named if format is None else format)
+            storage = storage.apart_from(self._storage)
+        same = storage is self._storage and format in (None, self.format)
+        return self if same else SparseTensor(storage).called(self._named if format is None else format)
 
     def _requested(self, format: FormatLike | None, sort: bool, options: Mapping[str, Any]) -> Format:
         """Return the format that :meth:`asformat` makes."""
@@ -595,12 +595,12 @@ class SparseTensor(Dispatch, LazyMethods):
         >>> A.astype("float32").dtype
         dtype('float32')
         """
-        wanted = value_dtype(dtype)
-        if not np.can_cast(self.dtype, wanted, casting):
-            raise TypeError(f"cannot cast a tensor of {self.dtype} to {wanted} according to the rule {casting!r}")
-        if wanted == self.dtype and not copy:
+        target = value_dtype(dtype)
+        if not np.can_cast(self.dtype, target, casting):
+            raise TypeError(f"cannot cast a tensor of {self.dtype} to {target} according to the rule {casting!r}")
+        if target == self.dtype and not copy:
             return self
-        return SparseTensor(execution.in_dtype(self._storage, wanted)).called(self._named)
+        return SparseTensor(execution.in_dtype(self._storage, target)).called(self._named)
 
     def copy(self) -> SparseTensor:
         """Return a tensor that shares no memory with this one.
@@ -652,12 +652,12 @@ class SparseTensor(Dispatch, LazyMethods):
         storage = self._storage
         if not storage.format.is_dense:
             storage = foreign_tensors.convert(storage, "dense_f" if order == "F" and self.ndim else "dense")
-        found = storage.to_dense_array()
+        array = storage.to_dense_array()
         if out is None:
-            return found if order is None else np.asarray(found, order=order)
-        if out.shape != found.shape or out.dtype != found.dtype or order is not None:
-            raise ValueError(f"out has shape {out.shape} and dtype {out.dtype}, not {found.shape} and {found.dtype}")
-        out[...] = found
+            return array if order is None else np.asarray(array, order=order)
+        if out.shape != array.shape or out.dtype != array.dtype or order is not None:
+            raise ValueError(f"out has shape {out.shape} and dtype {out.dtype}, not {array.shape} and {array.dtype}")
+        out[...] = array
         return out
 
     to_numpy = todense
@@ -856,12 +856,12 @@ class SparseTensor(Dispatch, LazyMethods):
             if element is not None:
                 return element
         try:
-            found = getitem(self._storage, key)
+            part = getitem(self._storage, key)
         except WeftError as error:
             end_at_caller(error)
             raise
         dots = key is Ellipsis or (isinstance(key, tuple) and any(item is Ellipsis for item in key))
-        return SparseTensor(found) if found.shape or dots else SparseTensor(found).todense()[()]
+        return SparseTensor(part) if part.shape or dots else SparseTensor(part).todense()[()]
 
     def __setitem__(self, key: Any, value: Any) -> None:
         """Assign a scalar, an array or a tensor to elements that are selected by NumPy's rules.
@@ -980,11 +980,11 @@ _NEVER = PendingWrites(setitem)
 """Pending assignments of tensors that have never been assigned to."""
 
 
-def _as_it_is(given: Any) -> Any:
+def _as_it_is(argument: Any) -> Any:
     """Return an argument, with each tensor in it replaced by its present state.
 
     The assignment reads the arguments while it holds a lock. These tensors have no lock of their own to wait for.
     """
-    if isinstance(given, StorageHolder):
-        return SparseTensor(storage_of(given))
-    return tuple(map(_as_it_is, given)) if type(given) is tuple else given
+    if isinstance(argument, StorageHolder):
+        return SparseTensor(storage_of(argument))
+    return tuple(map(_as_it_is, argument)) if type(argument) is tuple else argument
