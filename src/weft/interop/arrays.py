@@ -14,10 +14,7 @@ _INDEX = frozenset(np.dtype(name) for name in INDEX_DTYPES)
 
 
 def value_attribute(obj: Any, name: str = "data", ndim: int = 1) -> np.ndarray[Any, Any]:
-    """Return an object's values as a contiguous array of a dtype that weft computes with.
-
-    The array is not copied if it is contiguous and in native byte order.
-    """
+    """Return an object's values as a contiguous array of a native dtype that weft computes with; copies if needed."""
     array = as_array(obj, name, getattr(obj, name, None))
     if array.ndim != ndim:
         raise broken(obj, f"{name} has {array.ndim} axes instead of {ndim}")

@@ -147,10 +147,7 @@ def _viewed(tensor: SparseTensor, name: str) -> Any:
 
 
 def _assign(tensor: SparseTensor, name: str, arrays: Any) -> None:
-    """Replace coordinate arrays of a tensor, through an object of the package that has arrays of this name.
-
-    Reading the object back checks the new arrays.
-    """
+    """Replace coordinate arrays through an object of the package that has them, which is read back and so checked."""
     fill, viewed = storage_of(tensor).type.fill, _viewed(tensor, name)
     setattr(viewed, name, arrays)
     new = foreign_tensors.read(viewed)

@@ -234,7 +234,7 @@ class COO(_PydataArray):
 
 
 def _of_shape(tensor: SparseTensor, shape: Any) -> SparseTensor:
-    """Return a tensor made of an array, if the array has the shape that was asked for."""
+    """Return a tensor made of an array, if the array has the requested shape."""
     if shape is not None and as_shape(shape) != tensor.shape:
         asked = as_shape(shape)
         raise ShapeError(f"an array of shape {tensor.shape} was given together with shape={asked}; omit shape")

@@ -90,7 +90,7 @@ def taking_tensors(module: str, name: str, hand: Hand) -> Any:
     function = getattr(import_module(module), name)
     if hand == "as it is":
         return function
-    # Only the signature tells which argument is given by position.
+    # Only the signature says which argument is given by position.
     bind = inspect.signature(function).bind if hand in ("operator unless sigma", "operator of few") else None
 
     @wraps(function)
@@ -106,13 +106,13 @@ def taking_tensors(module: str, name: str, hand: Hand) -> Any:
     return run
 
 
-_SMALL = "and as arrays if a fifth of the eigenvalues or more are asked for, which SciPy may then compute densely"
+_SMALL = "and as arrays if a fifth of the eigenvalues or more are requested, which SciPy may then compute densely"
 
 
 def _of_eigenvalues(bound: inspect.BoundArguments) -> str:
     """Return how a function of eigenvalues takes its matrices, by its arguments.
 
-    SciPy solves densely if a fifth of the eigenvalues or more are asked for (``lobpcg``), or nearly all (``eigs`` and
+    SciPy solves densely if a fifth of the eigenvalues or more are requested (``lobpcg``), or nearly all (``eigs`` and
     ``eigsh``). The array is then no larger than five times the eigenvectors.
     """
     bound.apply_defaults()

@@ -34,10 +34,7 @@ _ORDERS = {"csr": (0, 1), "csc": (1, 0)}
 
 
 def from_scipy(obj: Any) -> Storage | None:
-    """Convert a scipy.sparse array or matrix to storage; return None for other objects of SciPy.
-
-    csr, csc, coo, dia and bsr share their memory; lil and dok are copied.
-    """
+    """Convert a scipy.sparse array or matrix to storage, of which lil and dok are copied; None for other objects."""
     kind = getattr(obj, "format", None)
     if not isinstance(kind, str) or not hasattr(type(obj), "nnz"):
         return None
@@ -142,10 +139,7 @@ def _from_coo(obj: Any, shape: tuple[int, ...]) -> Storage:
 
 
 def shared(storage: Storage) -> sparray | None:
-    """Return a SciPy array over the memory of a tensor; None if SciPy has no such format.
-
-    The fill value is ignored.
-    """
+    """Return a SciPy array over the memory of a tensor, without its fill value; None if SciPy has no such format."""
     import scipy.sparse
 
     format, shape, arrays, vals = storage.format, storage.shape, storage.arrays, storage.vals

@@ -1,1 +1,1 @@
-"""Functions by NumPy's names, for tensors and whatever stands beside them."""
+"""Functions under NumPy's names, for tensors and arrays."""

@@ -68,7 +68,7 @@ def _along(x: Any, axis: int | None) -> tuple[SparseTensor, int]:
 
 
 def _positions(obj: Any, size: int, last: int, axis: int) -> np.ndarray[Any, Any]:
-    """Return the nonnegative indices that a key stands for; ``last`` is the greatest allowed index."""
+    """Return the nonnegative indices of a key; ``last`` is the greatest allowed index."""
     if isinstance(obj, slice):
         return np.arange(*obj.indices(size))
     selection = np.asarray(obj.todense() if isinstance(obj, SparseTensor) else obj)

@@ -72,7 +72,7 @@ class Axes:
 
     @classmethod
     def of(cls, axis: Any, shape: tuple[int, ...]) -> Axes:
-        """Return the axes that NumPy's ``axis`` stands for: an integer, several, or None for all."""
+        """Return the axes of NumPy's argument ``axis``: an integer, several, or None for all."""
         return _usual_axes(axis, shape) if axis is None or type(axis) is int else cls._of(axis, shape)
 
     @classmethod
@@ -101,10 +101,7 @@ def _reduce_stored(
     format: Format | None = None,
     extra: Storage | None = None,
 ) -> Storage:
-    """Return the stored entries reduced by a kernel, after the unary operators of ``chain``.
-
-    The fill value must be the start of the operator. The scalar ``extra`` is reduced with the entries.
-    """
+    """Return entries, whose fill value is the operator's start, and ``extra``, reduced by a kernel after ``chain``."""
     if not axes.free:
         # Coordinates do not matter if all axes are reduced.
         storage, axes = vector(storage.vals), _ALL
@@ -190,7 +187,7 @@ def _reduce_all(op: str, chain: tuple[str, ...], storage: Storage, axes: Axes) -
     row, count = OPERATORS[op], len(storage.vals)
     fill = _chained(chain, storage.type)
     adds = axes.count > count and not same_scalar(fill.vals[0], row.start(fill.type.dtype))
-    # One implicit entry stands for all of them if the operator collapses them.
+    # One implicit entry replaces all of them if the operator collapses them.
     extra = fill if adds and row.collapses(fill.vals[0]) else None
     if not count:
         stored = _unreduced(op, chain, storage, axes) if extra is None else Storage.dense(np.array(fill.vals[0]))

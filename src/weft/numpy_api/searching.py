@@ -127,10 +127,7 @@ def _extreme(x: Any, axis: int | None, keepdims: bool, best: np.ufunc, name: str
 
 
 def _first_extremes(seen: Lines, best: np.ufunc, explicit: bool) -> np.ndarray[Any, Any]:
-    """Return the column of the first extreme element of each line.
-
-    With ``explicit``, only stored entries count, and a line without any has column 0.
-    """
+    """Return the column of the first extreme of each line; with ``explicit`` of stored entries alone, 0 without any."""
     require_dense((seen.count,), np.dtype(np.int64), "positions in every line")
     edges, column, values = seen.edges, seen.column, seen.values
     stored = np.diff(edges)

@@ -290,10 +290,7 @@ class CompiledKernel:
     def _as_they_are(
         self, operands: tuple[Any, ...], named: Mapping[str, Any]
     ) -> tuple[tuple[Any, ...] | None, tuple[Storage, ...], bool]:
-        """Return the key of the plan for tensors and arrays that are given by position, their storages, and the kind.
-
-        The key is None for other operands.
-        """
+        """Return the key of the plan for tensors and arrays by position, else None; their storages, and the kind."""
         if named or len(operands) != len(self._called_with):
             return None, (), False
         storages, has_array = [], False
@@ -438,7 +435,7 @@ class CompiledKernel:
         return last.lowered.visited_axes
 
     def _require_room(self, lookup: Any, held: Mapping[str, Storage], target: TensorType) -> None:
-        """Raise if a result that is not asked to be dense has too many elements that no operand stores."""
+        """Raise if a result that was not requested dense has too many elements that no operand stores."""
         if (lookup.refused or self._spreads) and not self._is_asked_dense:
             lookup.require_room(held, target)
             execution.announce(self._assignment, lookup, held, target, visited=self._visited_axes)
@@ -478,7 +475,7 @@ class CompiledKernel:
             listed = ", ".join([f"{len(operands)} by position"] * bool(operands) + list(named)) or "none"
             raise NotationError(f"{self._text} takes the operands {', '.join(names)}, each once; given: {listed}")
         arguments.update(named)
-        # Each operand is brought to the dtype and the format for which the kernel was compiled.
+        # Each operand is converted to the dtype and the format for which the kernel was compiled.
         storages, has_array = [], False
         for name in names:
             operand, type = as_operand(arguments[name]), self._all_types[name]

@@ -23,7 +23,7 @@ from .sparse_tensor import SparseTensor
 
 
 def called(storage: Storage, format: FormatLike | None = None) -> SparseTensor:
-    """Return a tensor of a storage; the tensor remembers the name by which the user asked for its format."""
+    """Return a tensor of a storage; the tensor remembers the name under which its format was requested."""
     return SparseTensor(storage).called(format)
 
 

@@ -81,10 +81,7 @@ def _cheapest(operands: Sequence[Operand], output: frozenset[str], sizes: Mappin
 
 
 def _path_of(tree: Any, n: int) -> list[tuple[int, ...]]:
-    """Convert a tree of pairs to a path in opt_einsum's notation.
-
-    Each step of the path names places in the list of the remaining operands, to whose end the result is appended.
-    """
+    """Convert a tree of pairs to opt_einsum's path: a step names places in the list that results are appended to."""
     left: list[Any] = list(range(n))
     path: list[tuple[int, ...]] = []
 

@@ -28,10 +28,7 @@ METHODS = (
 
 
 class PlannedTensor(SparseTensor):
-    """A tensor that plans a conversion where another tensor converts itself.
-
-    Methods that convert, such as ``tocsr``, end in ``asformat``, which keeps the plan here.
-    """
+    """A tensor that plans a conversion where others do it: methods such as ``tocsr`` end in ``asformat``."""
 
     __slots__ = ("plan",)
 

@@ -47,7 +47,7 @@ def _scipy_defers(tensor: StorageHolder) -> bool:
     An operator may call a method such as ``multiply``, which then returns ``NotImplemented`` to the operator. If users
     call this method by name, it must raise an error, since no operator would try the tensor's method afterwards.
     """
-    # Frame 2 is the caller of __array__. The outermost of SciPy's frames tells if an operator was called.
+    # Frame 2 is the caller of __array__. The outermost of SciPy's frames shows if an operator was called.
     frame, outermost = sys._getframe(2), ""
     while str(frame.f_globals.get("__name__")).startswith("scipy.sparse") and frame.f_locals.get("other") is tensor:
         outermost = frame.f_code.co_name
@@ -175,10 +175,7 @@ def _comes_back(function: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any],
 
 
 def read_once(args: Any, cls: type[StorageHolder]) -> Any:
-    """Convert other packages' tensors among arguments to ``cls``, so that each is read only once.
-
-    Reading such a tensor takes a pass over its coordinates.
-    """
+    """Convert other packages' tensors among arguments to ``cls``, so that each is read only once."""
     if isinstance(args, (list, tuple)):
         tensors = [read_once(arg, cls) for arg in args]
         return tensors if isinstance(args, list) else tuple(tensors)
@@ -207,7 +204,6 @@ class Dispatch(Operators):
     _answers = {  # noqa: RUF012
         "__dlpack__": _if_dense("__dlpack__", dlpack),
         "__dlpack_device__": _if_dense("__dlpack_device__", dlpack_device),
-        "base": lambda _: None,  # of ndarrays that are views; packages ask for it to know what they may keep
         "_numba_type_": _numba_type,
     }
     __array_priority__ = 1000.0  # SciPy's is 10.1

@@ -114,10 +114,7 @@ def _cells(side: list[tuple[Any, int]], extent: int, step: int, count: int) -> n
 
 
 def svg(view: Picture) -> str:
-    """Convert a picture to an SVG element in the color of the text, with fuller cells darker.
-
-    Equal pictures are converted to equal text.
-    """
+    """Convert a picture to an SVG element in the color of the text, with fuller cells darker."""
     (rows, columns), (height, width) = view.extents, view.counts.shape
     if not view.counts.size:
         return ""

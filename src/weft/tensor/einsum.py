@@ -130,7 +130,7 @@ def evaluate(text: str, /, *, format: FormatLike | None = None, dtype: DTypeLike
 
 @lru_cache(maxsize=256)
 def _require_held(assignment: Assignment, types: tuple[tuple[str, TensorType], ...], dtype: np.dtype[Any]) -> None:
-    """Raise if the fractions or the imaginary parts of a result would be lost in the dtype that is asked for.
+    """Raise if the fractions or the imaginary parts of a result would be lost in the requested dtype.
 
     Booleans and narrower dtypes of one kind are what NumPy makes of numbers.
     """
@@ -158,10 +158,7 @@ def _parsed_einsum(operands: Sequence[Any]) -> tuple[Einsum, tuple[Any, ...]]:
 
 
 def _adopted(operands: Mapping[str, Any], *, weak: bool) -> dict[str, Operand]:
-    """Convert operands to storages, by name.
-
-    With ``weak``, Python numbers take their dtype from the other operands, as with NumPy's operators.
-    """
+    """Convert operands to storages, by name; ``weak`` numbers of Python take their dtype from the other operands."""
     by_name: dict[str, Operand] = {}
     # Tensors and arrays, which are usual, come first: small calls take little more time than these checks.
     for name, obj in operands.items():
@@ -195,7 +192,7 @@ def _adopted(operands: Mapping[str, Any], *, weak: bool) -> dict[str, Operand]:
 
 
 def _format_of(assignment: Assignment, format: FormatLike | None) -> Format | None:
-    """Return the format that the user asks for, or None."""
+    """Return the requested format, or None."""
     return None if format is None else parse_format(format, len(assignment.target.indices))
 
 
@@ -212,7 +209,7 @@ def _run(
         format=_format_of(assignment, format),
         dtype=None if dtype is None else value_dtype(dtype).name,
     )
-    if not result.shape and format is None:  # a given format asks for a tensor, even without axes
+    if not result.shape and format is None:  # with a format the result is a tensor, even without axes
         return result.vals[0]
     found = wrap_result(SparseTensor, result, has_array)
     return found.called(format) if format is not None and isinstance(found, SparseTensor) else found
@@ -361,7 +358,7 @@ def _converted(
 
 
 def _memory_order(order: Any, operands: Sequence[Operand]) -> str | None:
-    """Return the memory order, "C" or "F", that is asked for; None for any order."""
+    """Return the requested memory order, "C" or "F"; None for any order."""
     name = "K" if order is None else str(order).upper()
     if name not in ("C", "F", "A", "K"):
         raise ValueError(f"order must be one of 'C', 'F', 'A', or 'K' (got {order!r})")
@@ -467,7 +464,7 @@ def _by_steps(
     format: FormatLike | None,
     dtype: DTypeLike | None,
 ) -> Any:
-    """Contract operands step by step, in their common dtype or in a wider one that is asked for."""
+    """Contract operands step by step, in their common dtype or in a wider one that is requested."""
     wider = dtype is not None and np.can_cast(common, value_dtype(dtype), "safe")
     wide = dtype if wider else common
     pending = [operand.storage.to_dense_array() if operand.is_array else SparseTensor(operand.storage)
@@ -475,7 +472,7 @@ def _by_steps(
     for number, (places, step) in enumerate(zip(planned.path, planned.steps, strict=True), 1):
         last = number == len(planned.path)
         group = [pending.pop(place) for place in sorted(places, reverse=True)]
-        # Only the last step has the format and the dtype that the user asked for.
+        # Only the last step has the requested format and dtype.
         options = {"format": format, "dtype": wide if dtype is None else dtype} if last else {"dtype": wide}
         pending.append(einsum(_in_first_letters(step), *group, optimize=False, **options))
     return pending[0]

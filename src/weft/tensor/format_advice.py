@@ -93,10 +93,7 @@ def _blocks(tensor: SparseTensor, b: int) -> int:
 
 
 def block_side(tensor: SparseTensor) -> int:
-    """Return the side of the largest square blocks that divide a matrix and are nearly full; 1 if there are none.
-
-    Blocks without entries do not count.
-    """
+    """Return the side of the largest square blocks that divide a matrix and are nearly full where not empty; else 1."""
     if tensor.layout.is_dense:
         tensor = SparseTensor(convert(storage_of(tensor), "csr"))
     entries = count_entries(storage_of(tensor))

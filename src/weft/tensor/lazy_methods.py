@@ -65,10 +65,7 @@ class LazyMethod:
         self.home, self.name, self.module = home, name, module
 
     def imported(self) -> Any:
-        """Return the imported method or property, and put it on the class in place of the descriptor.
-
-        Several threads may do so at the same time. All of them get the same object.
-        """
+        """Return the imported member, and put it on the class for the descriptor; all threads get the same object."""
         member = resolve(self.module, self.name)
         if self.home.__dict__.get(self.name) is self:  # a user may have put something else there meanwhile
             if isinstance(member, property):

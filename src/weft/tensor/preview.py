@@ -62,14 +62,14 @@ def entry_lines(storage: Storage) -> list[str]:
 
 
 class _FirstEntries(Walk):
-    """A walk that ends after a number of coordinates, and skips parents without children if an array ``pos`` tells."""
+    """A walk that ends after a number of coordinates, and skips parents that an array ``pos`` shows to be empty."""
 
     def __init__(self, storage: Storage) -> None:
         super().__init__(storage)
         self._visits = _VISITED
 
     def children(self, level: int, parent: int, coords: tuple[int, ...]) -> Iterator[tuple[int, int]]:
-        """Yield coordinates and positions, leaving out positions without children if an array ``pos`` tells them."""
+        """Yield coordinates and positions, leaving out those that an array ``pos`` shows to be empty."""
         edges = self._edges(level)
         found = super().children(level, parent, coords) if edges is None else self._filled(level, parent, edges)
         for coordinate, position in found:

@@ -81,7 +81,7 @@ def query(x: Any, text: str | Query) -> Statistics:
 
     Notes
     -----
-    The query is brought to canonical form, and is optimized by the transformations of Table 1 of the 2020 paper. The
+    The query is made canonical and optimized by the transformations of Table 1 of the 2020 paper. The
     resulting ``statements`` are compiled to one pass over the tensor, as the queries of conversions are. Source: 2020,
     section 5.
 
