@@ -31,46 +31,7 @@ _SIZES: dict[str, tuple[float, float]] = {
 _MARGIN = 14
 _HEAD = 4.0
 
-_STYLE = """
-.weft-drawing text{font-family:ui-monospace,SFMono-Regular,Menlo,Consolas,'DejaVu Sans Mono',monospace;font-size:12px;
-fill:#1d2733}
-.weft-drawing .panel{fill:#fff;stroke:#d5dbe3}
-.weft-drawing .group{fill:#f7f9fb;stroke:#dfe5ec}
-.weft-drawing .stored{stroke-width:1.2}
-.weft-drawing .index{fill:#fff;stroke:#8493a5}
-.weft-drawing .computed{fill:none;stroke:#9aa7b6;stroke-dasharray:3 2}
-.weft-drawing .padding{fill:#f0f1f3;stroke:#cfd5dc}
-.weft-drawing .absent{fill:#fff;stroke:#e6eaef}
-.weft-drawing .node{fill:#eef4fb;stroke:#3b78bd;stroke-width:1.3}
-.weft-drawing .bar{fill:#f3f6fa;stroke:#c3cedb}
-.weft-drawing .stop{stroke-width:1.6}
-.weft-drawing .t-computed{fill:#5a6878}
-.weft-drawing .t-padding,.weft-drawing .t-absent{fill:#9aa3ae}
-.weft-drawing .title,.weft-drawing .level,.weft-drawing .note{font-family:system-ui,-apple-system,'Segoe UI',Helvetica,
-Arial,'DejaVu Sans',sans-serif}
-.weft-drawing .title{font-size:13px;font-weight:600}
-.weft-drawing .level{font-size:12.5px;font-weight:600}
-.weft-drawing .role{font-size:11.5px;fill:#4a5868}
-.weft-drawing .axis{font-size:11px;fill:#6b7888}
-.weft-drawing .note{font-size:11px;fill:#6b7888}
-.weft-drawing .wire{fill:none;stroke:#66758a;stroke-width:1.1}
-.weft-drawing .head{stroke:none;fill:#66758a}
-@media (prefers-color-scheme:dark){
-.weft-drawing text{fill:#e3e9f0}
-.weft-drawing .panel{fill:#1a2029;stroke:#39434f}
-.weft-drawing .group{fill:#212934;stroke:#35404d}
-.weft-drawing .stored,.weft-drawing .stop{fill-opacity:.22}
-.weft-drawing .index{fill:#1a2029;stroke:#77869a}
-.weft-drawing .padding{fill:#2b333e;stroke:#465260}
-.weft-drawing .absent{fill:#1a2029;stroke:#2e3742}
-.weft-drawing .node{fill:#22354b;stroke:#6aa2e0}
-.weft-drawing .bar{fill:#242d38;stroke:#465260}
-.weft-drawing .t-computed,.weft-drawing .role,.weft-drawing .axis,.weft-drawing .note{fill:#a9b5c3}
-.weft-drawing .t-padding,.weft-drawing .t-absent{fill:#7f8b99}
-.weft-drawing .wire{stroke:#93a2b5}
-.weft-drawing .head{fill:#93a2b5}
-}
-"""
+_STYLE = Path(__file__).with_name("scene.css").read_text(encoding="utf-8")
 
 
 @record
