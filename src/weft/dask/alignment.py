@@ -69,15 +69,15 @@ def _common(v: str, sparse: list[Any], dense: list[Any], assignment: Assignment)
 
 
 def cut_beside(
-    operands: Mapping[str, Any], reads: Mapping[str, tuple[str, ...]], wanted: Mapping[str, Any]
+    operands: Mapping[str, Any], reads: Mapping[str, tuple[str, ...]], requested: Mapping[str, Any]
 ) -> dict[str, Any]:
-    """Return operands as dask arrays; those in one piece are cut where the others are, or as wanted."""
-    known: dict[str, Any] = {}
+    """Return operands as dask arrays; those in one piece are cut where the others are, or as requested."""
+    chunks_of: dict[str, Any] = {}
     for name, x in operands.items():
         if isinstance(x, da.Array):
-            for v, own in zip(reads[name], x.chunks, strict=True):
-                if v not in known or len(own) > len(known[v]):
-                    known[v] = own
+            for v, chunks in zip(reads[name], x.chunks, strict=True):
+                if v not in chunks_of or len(chunks) > len(chunks_of[v]):
+                    chunks_of[v] = chunks
     cuts = {}
     for name, x in operands.items():
         if isinstance(x, da.Array):
@@ -85,7 +85,7 @@ def cut_beside(
             continue
         operand = as_operand(x)
         array: Any = np.asarray(x) if operand is None or operand.is_array else asarray(x)
-        cut = tuple(_own_cut(v, n, known, wanted) for v, n in zip(reads[name], array.shape, strict=True))
+        cut = tuple(_own_cut(v, n, chunks_of, requested) for v, n in zip(reads[name], array.shape, strict=True))
         if isinstance(array, np.ndarray):
             cuts[name] = da.from_array(array, chunks=cut, asarray=False)
         else:
@@ -93,9 +93,9 @@ def cut_beside(
     return cuts
 
 
-def _own_cut(v: str, size: int, known: Mapping[str, Any], wanted: Mapping[str, Any]) -> Chunks:
-    if v in wanted:
-        (cut,) = normalize_chunks((wanted[v],), shape=(size,))
+def _own_cut(v: str, size: int, chunks_of: Mapping[str, Any], requested: Mapping[str, Any]) -> Chunks:
+    if v in requested:
+        (cut,) = normalize_chunks((requested[v],), shape=(size,))
         return tuple(cut)
-    cut = known.get(v, (size,))
+    cut = chunks_of.get(v, (size,))
     return (size,) if any(map(math.isnan, cut)) or sum(cut) != size else tuple(cut)

@@ -60,13 +60,13 @@ def svd(
     dtype = np.result_type(X.dtype, np.float32 if X.dtype == np.float32 else np.float64)
     directions = np.random.default_rng(seed).standard_normal((columns, width)).astype(dtype)
     passes = 2 * n_power_iter + 2
-    left = _orthogonal(_times(again(X, 0), directions))
+    basis = _orthogonal(_times(again(X, 0), directions))
     for number in range(1, passes - 1, 2):
-        right = _orthogonal(_transposed_times(again(X, number), left))
-        left = _orthogonal(_times(again(X, number + 1), right))
-    small = _transposed_times(again(X, passes - 1), left)  # of X^H Q, which is as tall as X is wide
+        dual = _orthogonal(_transposed_times(again(X, number), basis))
+        basis = _orthogonal(_times(again(X, number + 1), dual))
+    small = _transposed_times(again(X, passes - 1), basis)  # of X^H Q, which is as tall as X is wide
     v, s, u = da.linalg.svd(tasks(small, ((columns,), (width,))))
-    return _product(left, u.T.conj())[:, :k], s[:k], v.T.conj()[:k]
+    return _product(basis, u.T.conj())[:, :k], s[:k], v.T.conj()[:k]
 
 
 def _times(X: Any, right: Any) -> Any:

@@ -59,11 +59,11 @@ class OfChunk:
 
     def __call__(self, chunk: Any) -> Moments:
         """Return the moments."""
-        kept = tuple(n for a, n in enumerate(chunk.shape) if a not in self.axes)
-        require_dense(kept, np.dtype(self.dtype), "the means of all slices")
+        shape = tuple(n for a, n in enumerate(chunk.shape) if a not in self.axes)
+        require_dense(shape, np.dtype(self.dtype), "the means of all slices")
         count = math.prod(chunk.shape[a] for a in self.axes)
         if not count:
-            return Moments(0, np.zeros(kept, self.dtype), np.zeros(kept, np.zeros(0, self.dtype).real.dtype))
+            return Moments(0, np.zeros(shape, self.dtype), np.zeros(shape, np.zeros(0, self.dtype).real.dtype))
         middle, squares = (
             np.asarray(as_array(of(chunk, axis=self.axes, dtype=self.dtype))) for of in (moments.mean, moments.var)
         )
@@ -101,30 +101,30 @@ class Whole:
 def _variance(
     X: Any, axis: Axis, ddof: float, dtype: DTypeLike | None, keepdims: bool, root: bool, split_every: int
 ) -> Any:
-    gone = normalize_axis_tuple(range(X.ndim) if axis is None else axis, X.ndim)
-    own = np.dtype(X.dtype) if dtype is None else value_dtype(dtype)
-    computed = "complex128" if own.kind == "c" else "float64"
-    result = np.zeros(0, own if own.kind in "fc" else np.float64).real.dtype
-    kept = tuple(a for a in range(X.ndim) if a not in gone)
-    what, order = "std" if root else "var", (*kept, *gone)
-    task = OfChunk(gone, computed)
+    axes = normalize_axis_tuple(range(X.ndim) if axis is None else axis, X.ndim)
+    value_type = np.dtype(X.dtype) if dtype is None else value_dtype(dtype)
+    computed = "complex128" if value_type.kind == "c" else "float64"
+    result = np.zeros(0, value_type if value_type.kind in "fc" else np.float64).real.dtype
+    remaining = tuple(a for a in range(X.ndim) if a not in axes)
+    what, order = "std" if root else "var", (*remaining, *axes)
+    task = OfChunk(axes, computed)
     partial = da.blockwise(
         task, order, X, tuple(range(X.ndim)),
-        name=f"weft: moments of chunks-{tokenize(X.name, gone, computed)}",
-        adjust_chunks={a: (1,) * X.numblocks[a] for a in gone}, meta=np.empty((0,) * X.ndim), dtype=np.float64,
+        name=f"weft: moments of chunks-{tokenize(X.name, axes, computed)}",
+        adjust_chunks={a: (1,) * X.numblocks[a] for a in axes}, meta=np.empty((0,) * X.ndim), dtype=np.float64,
         concatenate=None,
     )  # fmt: skip
     is_sparse = isinstance(meta_from_array(X), StorageHolder)
-    meta: Any = np.empty((0,) * len(kept), result)
-    meta = asarray(meta) if is_sparse and kept else meta
-    finish = Finish(ddof, root, result.name, is_sparse and bool(kept))
-    statistic = tree(partial, len(kept), Moments.merged, finish, meta, f"weft: {what}", split_every)
+    meta: Any = np.empty((0,) * len(remaining), result)
+    meta = asarray(meta) if is_sparse and remaining else meta
+    finish = Finish(ddof, root, result.name, is_sparse and bool(remaining))
+    statistic = tree(partial, len(remaining), Moments.merged, finish, meta, f"weft: {what}", split_every)
     operand = Operand(X.name, X.chunks, meta_from_array(X))
     of_chunks, merges = Operand(partial.name, partial.chunks, meta), len(statistic.dask) - len(partial.dask)
     noted(partial.name, Step("moments of chunks", task, (("X", operand),), math.prod(X.numblocks), of_chunks))
-    result_of, whole = Operand(statistic.name, statistic.chunks, meta), Whole(finish)
-    noted(statistic.name, Step(what, whole, (("moments", of_chunks),), merges, result_of, is_merge=True))
-    return _with_axes(statistic, gone, X.ndim) if keepdims else statistic
+    result_of, summary = Operand(statistic.name, statistic.chunks, meta), Whole(finish)
+    noted(statistic.name, Step(what, summary, (("moments", of_chunks),), merges, result_of, is_merge=True))
+    return _with_axes(statistic, axes, X.ndim) if keepdims else statistic
 
 
 def _with_axes(found: Any, gone: tuple[int, ...], order: int) -> Any:
@@ -166,17 +166,17 @@ def mean(
     >>> weft.dask.mean(X, axis=0).compute().todense()
     array([0.25, 0.25, 0.25, 0.25])
     """
-    gone = normalize_axis_tuple(range(X.ndim) if axis is None else axis, X.ndim)
-    count = math.prod(X.shape[a] for a in gone)
+    axes = normalize_axis_tuple(range(X.ndim) if axis is None else axis, X.ndim)
+    count = math.prod(X.shape[a] for a in axes)
     if math.isnan(count):
         raise ShapeError(f"sizes of chunks are unknown in the shape {X.shape}; call X.compute_chunk_sizes() first")
     names = [f"i{a}" for a in range(X.ndim)]
-    kept = [name for a, name in enumerate(names) if a not in gone]
-    target = f"mean({','.join(kept)})" if kept else "mean"
-    wanted = dtype if dtype is not None else np.float64 if X.dtype.kind in "biu" else None
+    remaining = [name for a, name in enumerate(names) if a not in axes]
+    target = f"mean({','.join(remaining)})" if remaining else "mean"
+    value_type = dtype if dtype is not None else np.float64 if X.dtype.kind in "biu" else None
     text = f"{target} = X({','.join(names)})/n" if names else "mean = X/n"
-    found = evaluate(text, X=X, n=float(count), dtype=wanted, split_every=split_every)
-    return _with_axes(found, gone, X.ndim) if keepdims else found
+    array = evaluate(text, X=X, n=float(count), dtype=value_type, split_every=split_every)
+    return _with_axes(array, axes, X.ndim) if keepdims else array
 
 
 def var(

@@ -112,17 +112,19 @@ class _Graph:
         """Return the array of an assignment."""
         expr = self._cut(expr, root=True)
         assignment = Assignment(target, expr)
-        read = {a.tensor: a.indices for a in accesses(expr) if a.tensor in self.arrays}
-        chunks, arrays = aligned({name: (self.arrays[name], indices) for name, indices in read.items()}, assignment)
+        indices_of = {a.tensor: a.indices for a in accesses(expr) if a.tensor in self.arrays}
+        chunks, arrays = aligned(
+            {name: (self.arrays[name], indices) for name, indices in indices_of.items()}, assignment
+        )
         reduced = expr.vars if isinstance(expr, Reduce) else ()
         split = tuple(v for v in reduced if len(chunks[v]) > 1)
         kind = self._kind(assignment, arrays, format)
         names = {a.tensor for a in accesses(expr)}
         numbers = tuple((name, x) for name, x in self.numbers.items() if name in names)
-        task = Block(to_text(assignment), tuple(read), numbers, format, self.dtype, kind)
+        task = Block(to_text(assignment), tuple(indices_of), numbers, format, self.dtype, kind)
         order = len(target.indices) + len(split)
         blocks = da.blockwise(
-            task, (*target.indices, *split), *(x for name in read for x in (arrays[name], read[name])),
+            task, (*target.indices, *split), *(x for name in indices_of for x in (arrays[name], indices_of[name])),
             name=_name(task.text, format, self.dtype, numbers, *(x.name for x in arrays.values())),
             meta=np.empty((0,) * order, kind.dtype) if split else kind.meta(order), dtype=kind.dtype,
             adjust_chunks={v: (1,) * len(chunks[v]) for v in split}, align_arrays=False, concatenate=None,
@@ -151,15 +153,15 @@ class _Graph:
         expr = rebuild(expr, lambda part: self._cut(part, repeated=inside, last=last and not is_split))
         if root or not isinstance(expr, Reduce):
             return expr
-        read = [a.tensor for a in accesses(expr) if a.tensor in self.arrays]
-        if not (is_split or (repeated and read)):
+        names = [a.tensor for a in accesses(expr) if a.tensor in self.arrays]
+        if not (is_split or (repeated and names)):
             return expr
         name = _unused("T", {*self.arrays, *self.numbers})
         target = Access(name, free_variables(expr))
-        known = max((self._passes.get(other, 0) for other in read), default=0)  # after this pass
-        own = 0 if last and not is_split else known + 1
-        arrays = {other: again(x, own) if other in read else x for other, x in self.arrays.items()}
-        self._passes[name] = known + is_split
+        passes = max((self._passes.get(other, 0) for other in names), default=0)  # after this pass
+        own_pass = 0 if last and not is_split else passes + 1
+        arrays = {other: again(x, own_pass) if other in names else x for other, x in self.arrays.items()}
+        self._passes[name] = passes + is_split
         self.arrays[name] = _Graph(arrays, self.numbers, self.dtype, self.split_every).compute(target, expr, None)
         return target
 
@@ -180,11 +182,11 @@ class _Graph:
         for name in {a.tensor for a in accesses(assignment.value)} - types.keys():
             types[name] = scalar_storage(self.numbers[name], np.result_type(*beside)).type
         order = len(assignment.target.indices)
-        wanted = None if format is None else parse_format(format, order)
+        requested = None if format is None else parse_format(format, order)
         dtype = None if self.dtype is None else self.dtype.name
         # Divisors are expected to hold no zero, as by compiled kernels: one format serves all chunks.
         likely = execution.assumed(assignment, types, dtype).assignment
-        target = execution.target_type(likely, types, wanted, dtype)
+        target = execution.target_type(likely, types, requested, dtype)
         has_array = any(not isinstance(meta, StorageHolder) and meta.ndim for meta in metas.values())
         if (order == 0 and format is None) or (has_array and target.format.is_dense):
             return Kind(None, target.dtype)
@@ -385,10 +387,10 @@ def _by_steps(
     pending = list(arrays)
     for number, (places, subscripts) in enumerate(steps, 1):
         last = number == len(steps)
-        taken = [pending.pop(place) for place in sorted(places, reverse=True)]
-        wanted = {"format": format, "dtype": dtype or common} if last else {"dtype": common}
-        if any(isinstance(x, da.Array) for x in taken):
-            pending.append(einsum(subscripts, *taken, split_every=split_every, **wanted))
+        operands = [pending.pop(place) for place in sorted(places, reverse=True)]
+        options = {"format": format, "dtype": dtype or common} if last else {"dtype": common}
+        if any(isinstance(x, da.Array) for x in operands):
+            pending.append(einsum(subscripts, *operands, split_every=split_every, **options))
         else:
-            pending.append(notation.einsum(subscripts, *taken, optimize=False, **wanted))
+            pending.append(notation.einsum(subscripts, *operands, optimize=False, **options))
     return pending[0]
