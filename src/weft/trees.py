@@ -29,8 +29,8 @@ def walk(node: _Node) -> Iterator[_Node]:
     while stack:
         node = stack.pop()
         yield node
-        if node.children:
-            stack += node.children[::-1]
+        if below := node.children:
+            stack += below[::-1]
 
 
 def outermost(node: _Node, accepts: Callable[[_Node], bool]) -> Iterator[_Node]:
@@ -40,8 +40,8 @@ def outermost(node: _Node, accepts: Callable[[_Node], bool]) -> Iterator[_Node]:
         node = stack.pop()
         if accepts(node):
             yield node
-        elif node.children:
-            stack += node.children[::-1]
+        elif below := node.children:
+            stack += below[::-1]
 
 
 def rebuild(node: _Node, change: Callable[[_Node], _Node]) -> _Node:

@@ -7,8 +7,8 @@ import pytest
 from tests.grid.grid import EXTENTS, array, stored
 from tests.oracle import evaluate_dense
 
-from weft.analysis.iteration_graph import typed_implicit_value
-from weft.analysis.size_bounds import bound
+from weft.analysis.coordinate_sets import bound
+from weft.analysis.implicit_values import typed_implicit_value
 from weft.concrete_notation.values import UNKNOWN
 from weft.index_notation import accesses, explicit_sums, parse
 

@@ -24,11 +24,11 @@ from ..concrete_notation.values import (
     same_value,
     typed,
 )
-from ..dtypes import adds_alike
+from ..formats import TensorType
 from ..index_notation import dtype_promotion
 from ..index_notation.nodes import Access, Apply, Expr, Literal, Reduce
-from ..index_notation.operator_table import OPERATORS
-from ..index_notation.traversal import accesses
+from ..index_notation.operator_table import OPERATORS, REPETITIONS
+from ..index_notation.traversal import accesses, rewrite
 
 
 @lru_cache(maxsize=4096)
@@ -98,42 +98,6 @@ def converted(expr: Expr, dtypes: Mapping[str, str], wanted: str) -> Expr:
     return _cast(done, dtype, wanted)
 
 
-def adds_in_place(expr: Expr, access: Access, dtype: str) -> bool:
-    """Return whether the values that an expression has for the parts of a sum add up to its value for the whole sum.
-
-    The expression is linear in ``access``. Its conversions must not depend on the sum. For example, a sum of int8 that
-    wraps around is not the sum of the same values in float64.
-
-    Examples
-    --------
-    >>> from weft.index_notation import parse
-    >>> A = parse("y = A(i)").value
-    >>> wide = CastExpr(Access("A", ("i",)), "float64")
-    >>> [adds_in_place(wide, Access("A", ("i",)), dtype) for dtype in ("float32", "int8", "bool")]
-    [True, False, False]
-    """
-    return _passed(expr, access, np.dtype(dtype)) is not None
-
-
-def _passed(expr: Expr, access: Access, dtype: np.dtype[Any]) -> np.dtype[Any] | None:
-    """Return the dtype of a sum after the conversions of an expression; None if a conversion depends on the sum."""
-    match expr:
-        case CastExpr(expr=inner, dtype=wanted) if access in accesses(inner):
-            found, to = _passed(inner, access, dtype), np.dtype(wanted)
-            return to if found is not None and adds_alike(found, to) else None
-        # Only one operand has the access, since the expression is linear.
-        case Apply(args=args):
-            found = dtype
-            for arg in args:
-                if access in accesses(arg):
-                    inside = _passed(arg, access, dtype)
-                    if inside is None:
-                        return None
-                    found = inside
-            return found
-    return dtype
-
-
 def _apply(op: str, values: tuple[Any, ...]) -> Any:
     """Return the result of an operator for implicit values, which depends on the run if one of the values does."""
     if (runtime := next((v for v in values if isinstance(v, RuntimeValue)), None)) is not None:
@@ -186,7 +150,42 @@ def implicit_value(expr: Expr, fills: Callable[[Access], Any]) -> Any:
                 stated = OPERATORS[op].absent
                 return UNKNOWN if stated is None else stated
             return _apply(op, tuple(values))
+        case Reduce(op=op, body=body):
+            # The number of reduced entries is not known: the value is known only if that number does not matter.
+            row, value = OPERATORS[op], implicit_value(body, fills)
+            value = neutral_in_sum(row.identity, value) if op == "add" else value
+            stays = value is not UNKNOWN and (row.collapses(value) or same_value(value, row.identity))
+            return value if stays else UNKNOWN
     raise TypeError(f"no fill value of {expr!r}")
+
+
+def typed_implicit_value(expr: Expr, types: Mapping[str, TensorType]) -> object:
+    """Return the implicit value of an expression with reductions, computed in the dtypes of its values."""
+    return _typed_implicit_value(
+        expr, tuple([(a.tensor, types[a.tensor].without_structure) for a in expr.distinct_accesses])
+    )
+
+
+@lru_cache(maxsize=4096)
+def _typed_implicit_value(expr: Expr, kinds: tuple[tuple[str, TensorType], ...]) -> object:
+    types = dict(kinds)
+
+    def fill(access: Access) -> Any:
+        type = types[access.tensor]
+        return typed(type.fill, type.dtype) if access.indices else UNKNOWN
+
+    return implicit_value(convert(expr, {name: type.dtype for name, type in kinds})[0], fill)
+
+
+def is_counted(op: str, absent: Any) -> bool:
+    """Return whether the number of implicit entries determines what they contribute to a reduction."""
+    return op in REPETITIONS or OPERATORS[op].collapses(absent)
+
+
+def is_never_empty(op: str, absent: Any) -> bool:
+    """Return whether a reduction of implicit entries alone has their value, and one of no entries has no value."""
+    row = OPERATORS[op]
+    return absent is not UNKNOWN and not row.has_identity and row.collapses(absent)
 
 
 def asked_of(expr: Expr) -> Access | None:
@@ -211,6 +210,15 @@ def annihilates(op: str, args: tuple[Expr, ...], position: int, fill: Any) -> bo
     return not is_constant(args[position])
 
 
+def deciding(expr: Apply, implicit: Callable[[Expr], Any]) -> tuple[int, ...]:
+    """Return the operands of an operator without which it has no value, by their implicit values."""
+    row = OPERATORS[expr.op]
+    if not (row.annihilators or row.absorbs):
+        return ()
+    args = expr.args
+    return tuple([k for k, arg in enumerate(args) if annihilates(expr.op, args, k, implicit(arg))])
+
+
 def drop_implicit_operands(
     expr: Expr, absent: Mapping[Access, tuple[Any, str]], fills: Callable[[Access], Any] = lambda a: UNKNOWN
 ) -> Expr:
@@ -219,38 +227,41 @@ def drop_implicit_operands(
     Only implicit entries simplify: a stored zero times infinity stays NaN. An identity is left out only if that does
     not change the implicit value of the expression. Zero plus -0.0 is 0.0, so that this zero stays.
     """
-    match expr:
-        case Access():
-            return ImplicitValue(*absent[expr]) if expr in absent else expr
-        case CastExpr(expr=inner, dtype=dtype):
-            inner = drop_implicit_operands(inner, absent, fills)
-            if isinstance(inner, ImplicitValue):
-                return ImplicitValue(typed(inner.value, dtype).item(), dtype)
-            return CastExpr(inner, dtype)
-        case Apply(op=op, args=args):
-            args = tuple(drop_implicit_operands(arg, absent, fills) for arg in args)
-            row = OPERATORS[op]
-            # An annihilator decides the result.
-            for position, arg in enumerate(args):
-                if isinstance(arg, ImplicitValue) and row.annihilates(position, arg.value):
-                    made = _decided(op, typed(arg.value, arg.dtype))
-                    return arg if row.absorbed is None else ImplicitValue(made.item(), made.dtype.name)
-            # If all operands are known, so is the result. The result is implicit only if an operand is.
-            known = [arg for arg in args if isinstance(arg, ImplicitValue | TypedLiteral)]
-            if len(known) == len(args) and any(isinstance(arg, ImplicitValue) for arg in args):
-                dtypes = tuple(arg.dtype for arg in known)
-                value = _apply(op, tuple(typed(arg.value, arg.dtype) for arg in known))
-                return ImplicitValue(value.item(), loop_dtypes(op, dtypes)[-1])
-            # An identity leaves the other operand.
-            if row.arity == 2:
-                for position, other in ((0, 1), (1, 0)):
-                    arg = args[position]
-                    if isinstance(arg, ImplicitValue) and row.is_identity(position, arg.value):
-                        rest, whole = implicit_value(args[other], fills), implicit_value(Apply(op, args), fills)
-                        if whole is UNKNOWN or same_value(rest, whole):
-                            return args[other]
-            return Apply(op, args)
-    return expr
+
+    def dropped(node: Expr) -> Expr | None:
+        match node:
+            case Access() if node in absent:
+                return ImplicitValue(*absent[node])
+            case CastExpr(expr=ImplicitValue(value=value), dtype=dtype):
+                return ImplicitValue(typed(value, dtype).item(), dtype)
+            case Apply() if any(isinstance(arg, ImplicitValue) for arg in node.args):
+                return _without_implicit(node, fills)
+        return None
+
+    return rewrite(expr, dropped)
+
+
+def _without_implicit(expr: Apply, fills: Callable[[Access], Any]) -> Expr | None:
+    """Return an operator with an implicit operand in a simpler form; None if there is none."""
+    op, args, row = expr.op, expr.args, OPERATORS[expr.op]
+    # An annihilator decides the result.
+    for position, arg in enumerate(args):
+        if isinstance(arg, ImplicitValue) and row.annihilates(position, arg.value):
+            result = _decided(op, typed(arg.value, arg.dtype))
+            return arg if row.absorbed is None else ImplicitValue(result.item(), result.dtype.name)
+    # If all operands have values, so has the result.
+    constants = [arg for arg in args if isinstance(arg, ImplicitValue | TypedLiteral)]
+    if len(constants) == len(args):
+        value = _apply(op, tuple(typed(arg.value, arg.dtype) for arg in constants))
+        return ImplicitValue(value.item(), loop_dtypes(op, tuple(arg.dtype for arg in constants))[-1])
+    # An identity leaves the other operand.
+    for position, other in ((0, 1), (1, 0)) if row.arity == 2 else ():
+        arg = args[position]
+        if isinstance(arg, ImplicitValue) and row.is_identity(position, arg.value):
+            rest, result = implicit_value(args[other], fills), implicit_value(expr, fills)
+            if result is UNKNOWN or same_value(rest, result):
+                return args[other]
+    return None
 
 
 def specialize(

@@ -6,34 +6,27 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from functools import lru_cache, partial
 from typing import Any, Literal, TypeAlias
 
-import numpy as np
-
 from ..concrete_notation.values import (
     UNKNOWN,
-    ImplicitValue,
-    TypedLiteral,
-    is_constant,
     neutral_in_sum,
     same_value,
     typed,
 )
 from ..formats import Dense, Format, TensorType
-from ..index_notation import nodes
 from ..index_notation.nodes import Access, Apply, Expr, Reduce
-from ..index_notation.operator_table import OPERATORS, REPETITIONS
+from ..index_notation.operator_table import OPERATORS
 from ..index_notation.traversal import reductions, rewrite, without_reductions
 from . import merge_lattice
 from .derived_variables import DerivedVariable, level_variables
 from .implicit_values import (
-    adds_in_place,
-    annihilates,
-    application_dtypes,
-    asked_of,
     convert,
     converted,
     implicit_value,
-    literal_dtype,
+    is_counted,
+    is_never_empty,
+    typed_implicit_value,
 )
+from .linearity import adds_in_place, adds_nothing, is_linear
 
 # The way a statement uses stored entries:
 # - "scatter" adds each to a result with random access;
@@ -87,108 +80,7 @@ def _follows(access: Access, format: Format, order: Sequence[str], place: Mappin
     return all(place[a] < place[b] for a, b in constraints(access, format))
 
 
-def typed_implicit_value(expr: Expr, types: Mapping[str, TensorType]) -> object:
-    """Return the implicit value of an expression with reductions, computed in the dtypes of its values."""
-    return _fill_and_dtype(expr, types)[0]
-
-
-def _fill_and_dtype(expr: Expr, types: Mapping[str, TensorType]) -> tuple[Any, Any]:
-    """Return the implicit value of an expression and its dtype, a Python type for a bare literal."""
-    kinds = tuple([(a.tensor, types[a.tensor].without_structure) for a in expr.distinct_accesses])
-    return _known_fill_and_dtype(expr, kinds)
-
-
-@lru_cache(maxsize=4096)
-def _known_fill_and_dtype(expr: Expr, kinds: tuple[tuple[str, TensorType], ...]) -> tuple[Any, Any]:
-    types = dict(kinds)
-    match expr:
-        case Access(tensor=tensor, indices=indices):
-            dtype = types[tensor].dtype
-            return typed(types[tensor].fill, dtype) if indices else UNKNOWN, dtype
-        case nodes.Literal(value=value):
-            return value, literal_dtype(value)
-        case Reduce(op=op, body=body):
-            # The number of reduced entries is not known. The value of the reduction is known only if that number does
-            # not matter.
-            fill, dtype = _fill_and_dtype(body, types)
-            row = OPERATORS[op]
-            fill = neutral_in_sum(row.identity, fill) if op == "add" else fill
-            stays = fill is not UNKNOWN and (row.collapses(fill) or same_value(fill, row.identity))
-            return fill if stays else UNKNOWN, dtype
-        case Apply(op=op, args=args):
-            found = [_fill_and_dtype(arg, types) for arg in args]
-            if all(isinstance(d, type) for _, d in found):
-                found = [(fill, np.result_type(d).name) for fill, d in found]
-            *wanted, dtype = application_dtypes(expr, tuple(d for _, d in found))
-            # Operands are replaced by their implicit values. The distinction from literals remains: only an implicit
-            # operand annihilates.
-            parts = tuple(
-                _SCALAR if fill is UNKNOWN else (TypedLiteral if is_constant(arg) else ImplicitValue)(typed(fill, w), w)
-                for arg, (fill, _), w in zip(args, found, wanted, strict=True)
-            )
-            return implicit_value(Apply(op, parts), lambda a: UNKNOWN), dtype
-    raise TypeError(f"no fill value of {expr!r}")
-
-
 _SCALAR = Access("")
-
-
-def is_full(expr: Expr, v: str, types: Mapping[str, TensorType], within: Access | None = None) -> bool:
-    """Return whether the loop over ``v`` visits every coordinate, whatever operands are implicit outside that loop."""
-    wanted = None
-    if within is not None:
-        format = types[within.tensor].format
-        path = level_variables(within, format)
-        wanted = implied_by(within, format, path.index(v)) if v in path else None
-    return _full(without_reductions(expr), v, types, wanted) is not False
-
-
-# The question of is_full, with None for an expression that does not depend on ``v``.
-def _full(
-    expr: Expr, v: str, types: Mapping[str, TensorType], implied: tuple[str, tuple[str, ...]] | None
-) -> bool | None:
-    match expr:
-        case Access(tensor=tensor):
-            format = types[tensor].format
-            mine = [k for k, u in enumerate(level_variables(expr, format)) if u == v]
-            same = implied is not None and all(implied_by(expr, format, k) == implied for k in mine)
-            return same or all(format.walked_levels[k].full for k in mine) if mine else None
-        case nodes.Literal():
-            return None
-        case Apply(op=op, args=args):
-            if len(args) == 1:
-                return _full(asked_of(expr) or args[0], v, types, implied)
-            a, b = (_full(arg, v, types, implied) for arg in args)
-            fill = [typed_implicit_value(arg, types) for arg in args]
-            # An intersection is full only if all operands that depend on ``v`` are.
-            if annihilates(op, args, 0, fill[0]) or annihilates(op, args, 1, fill[1]):
-                return b if a is None else a if b is None else a and b
-            if a is None and b is None:
-                return None
-            if is_constant(args[0]) or is_constant(args[1]):
-                return b if a is None else a
-            # A union is full if both operands are. The union is also full if one operand is full and has a value
-            # whatever happens outside the loop.
-            full_a, full_b = a is not False, b is not False
-            return (full_a and full_b) or (full_a and _solid(args[0], types)) or (full_b and _solid(args[1], types))
-    raise TypeError(f"cannot tell whether {expr!r} is full")
-
-
-def _solid(expr: Expr, types: Mapping[str, TensorType]) -> bool:
-    """Return whether an expression has a value at every coordinate, from dense operands alone."""
-    match expr:
-        case Access(tensor=tensor):
-            return types[tensor].format.is_dense
-        case nodes.Literal():
-            return True
-        case Apply(op=op, args=args):
-            if len(args) == 1:
-                return _solid(asked_of(expr) or args[0], types)
-            fill = [typed_implicit_value(arg, types) for arg in args]
-            # An intersection needs all of its operands, a union only one of them.
-            both = annihilates(op, args, 0, fill[0]) or annihilates(op, args, 1, fill[1])
-            return (all if both else any)(_solid(a, types) for a in args if not is_constant(a))
-    return False
 
 
 Types: TypeAlias = tuple[tuple[str, TensorType], ...]
@@ -385,17 +277,6 @@ def _neutral_in(reduction: Reduce, types: Mapping[str, TensorType], collects: bo
     return UNKNOWN if row.identity is None else row.identity
 
 
-def is_counted(op: str, absent: Any) -> bool:
-    """Return whether the number of implicit entries determines what they contribute to a reduction."""
-    return op in REPETITIONS or OPERATORS[op].collapses(absent)
-
-
-def is_never_empty(op: str, absent: Any) -> bool:
-    """Return whether a reduction of implicit entries alone has their value, and one of no entries has no value."""
-    row = OPERATORS[op]
-    return absent is not UNKNOWN and not row.has_identity and row.collapses(absent)
-
-
 def level_iterators(access: Access, v: str, types: Mapping[str, TensorType]) -> tuple[merge_lattice.LevelIterator, ...]:
     """Return the iterators of those levels of an access that are over ``v``, outermost first."""
     if not access.indices:
@@ -421,32 +302,6 @@ def implied_by(access: Access, format: Format, k: int) -> tuple[str, tuple[str, 
     """Return what decides the coordinates of an implied level: how it is iterated, and the variables down to it."""
     level = format.levels[k]
     return (level.iteration, level_variables(access, format)[: k + 1]) if level.implied else None
-
-
-def is_linear(expr: Expr, access: Access) -> bool:
-    """Return whether an expression is a product with ``access`` as one factor, or a sum of such products."""
-    match expr:
-        case Access():
-            return True
-        case Reduce(op="add", body=body):
-            return is_linear(body, access)
-        case Apply(op="multiply", args=(a, b)):
-            in_a, in_b = access in a.distinct_accesses, access in b.distinct_accesses
-            return not (in_a and in_b) and (is_linear(a, access) if in_a else is_linear(b, access) if in_b else True)
-        case Apply(op="negative", args=(a,)) | Apply(op="subtract", args=(nodes.Literal(value=0), a)):
-            return is_linear(a, access)
-    return access not in expr.distinct_accesses
-
-
-def adds_nothing(expr: Expr, access: Access, types: Mapping[str, TensorType]) -> bool:
-    """Return whether implicit entries of an access add nothing, so that its stored entries can be summed one by one."""
-
-    # Only the access itself is implicit; nothing is known of other operands.
-    def fill(a: Access) -> object:
-        return typed(types[a.tensor].fill, types[a.tensor].dtype) if a == access and a.indices else UNKNOWN
-
-    absent: Any = implicit_value(expr, fill)
-    return absent is not UNKNOWN and bool(absent == 0)
 
 
 def _alone(expr: Expr, access: Access, types: Mapping[str, TensorType]) -> bool:

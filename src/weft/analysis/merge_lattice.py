@@ -12,11 +12,12 @@ from itertools import chain
 from math import inf
 from typing import Any
 
-from ..concrete_notation.values import CastExpr, ImplicitValue, TypedLiteral, same_value
+from ..concrete_notation.values import same_value
 from ..formats import LevelFormat
-from ..index_notation.nodes import Access, Apply, Expr, Literal
+from ..index_notation.nodes import Access, Expr, Reduce
 from ..records import record
-from .implicit_values import annihilates, asked_of, implicit_value
+from .implicit_values import implicit_value
+from .iteration_algebra import fold, iteration_algebra
 
 MANY_CASES = 128
 """Largest number of lattice points in one loop nest; a C compiler takes about a second for that many."""
@@ -128,28 +129,22 @@ def _points(
     fills: Callable[[Access], Any],
     most: float,
 ) -> tuple[Point, ...]:
-    match expr:
-        case Access():
-            # Several levels over one variable, as in A(i,i): the outermost is iterated, the others are located.
-            found = iterators(expr)
-            return (Point(found[:1], found[1:]),)
-        case Literal() | TypedLiteral() | ImplicitValue():
-            return ()  # nothing to iterate: its value is part of the implicit value
-        case CastExpr(expr=inner):
-            return _points(inner, iterators, fills, most)
-        case Apply(op=op, args=args):
-            if len(args) == 1:
-                return _points(asked_of(expr) or args[0], iterators, fills, most)
-            a, b = (_points(arg, iterators, fills, most) for arg in args)
-            fill_a, fill_b = (implicit_value(arg, fills) for arg in args)
-            # If an implicit operand annihilates, there is no point without that operand.
-            needs_b, needs_a = annihilates(op, args, 1, fill_b), annihilates(op, args, 0, fill_a)
-            combine = _conjunction if needs_a or needs_b else _union
-            # An operand without iterators, such as a scalar, has a value at every coordinate: no point is without it.
-            alone = () if needs_b or Point() in b else a
-            others = () if needs_a or Point() in a else b
-            return _distinct(chain((combine(p, q) for p in a for q in b), alone, others), most)
-    raise TypeError(f"no merge lattice for {expr!r}")
+    def operand(access: Access | Reduce) -> tuple[Point, ...]:
+        assert isinstance(access, Access)
+        # Several levels over one variable, as in A(i,i): the outermost is iterated, the others are located.
+        levels = iterators(access)
+        return (Point(levels[:1], levels[1:]),)
+
+    def meet(a: tuple[Point, ...], b: tuple[Point, ...], deciding: tuple[int, ...]) -> tuple[Point, ...]:
+        # There is no point without an operand that decides, and none without one that has no iterators, such as a
+        # scalar, since that one has a value at every coordinate.
+        combine = _conjunction if deciding else _union
+        alone = () if 1 in deciding or Point() in b else a
+        others = () if 0 in deciding or Point() in a else b
+        return _distinct(chain((combine(p, q) for p in a for q in b), alone, others), most)
+
+    region = iteration_algebra(expr, lambda part: implicit_value(part, fills))
+    return fold(region, operand, meet, lambda a, b: meet(a, b, ())) or ()
 
 
 def build(

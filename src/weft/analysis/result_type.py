@@ -16,9 +16,10 @@ from ..index_notation import dtype_promotion, free_variables
 from ..index_notation.nodes import Access, Apply, Assignment, Expr, Reduce
 from ..remapping import Remapping
 from ..remapping.nodes import axes_of
+from .coordinate_sets import is_full
 from .derived_variables import level_variables
-from .implicit_values import annihilates
-from .iteration_graph import is_full, typed_implicit_value
+from .implicit_values import typed_implicit_value
+from .iteration_algebra import fold, region_of
 from .structure_match import deciding_format
 from .terms import dtype_of
 
@@ -208,25 +209,25 @@ def _dense_level(expr: Expr, v: str, types: Mapping[str, TensorType], reduced: b
     The level of a product should be dense if that of every factor is. The level of a sum should be if that of one term
     is. With ``reduced``, ``v`` is the only axis of the result, and reductions may be arrays.
     """
-    match expr:
-        case Access(tensor=tensor):
-            format = types[tensor].format
-            mine = [level for level, u in zip(format.levels, level_variables(expr, format), strict=True) if u == v]
-            return all(level.full for level in mine) if mine else None
-        case Reduce(body=body):
-            return (reduced and _is_array(expr, v, types)) or _dense_level(body, v, types, reduced)
-        case Apply(op=op, args=args):
-            found = [_dense_level(arg, v, types, reduced) for arg in args]
-            known = [f for f in found if f is not None]
-            if not known:
-                return None
-            fills = [typed_implicit_value(arg, types) for arg in args]
-            if len(args) == 1 or any(annihilates(op, args, k, fill) for k, fill in enumerate(fills)):
-                return all(known)
-            # A term that does not depend on ``v`` has a value at every coordinate of it.
-            unaware = sum(f is None and bool(arg.distinct_accesses) for f, arg in zip(found, args, strict=True))
-            return any(known) or unaware > 0
-    return None
+
+    # The answers are tuples of one: whether the level should be dense, or None without ``v``.
+    def operand(part: Access | Reduce) -> tuple[bool | None]:
+        if isinstance(part, Reduce):
+            return ((reduced and _is_array(part, v, types)) or _dense_level(part.body, v, types, reduced),)
+        format = types[part.tensor].format
+        levels = [level for level, u in zip(format.levels, level_variables(part, format), strict=True) if u == v]
+        return (all(level.full for level in levels) if levels else None,)
+
+    def meet(a: tuple[bool | None], b: tuple[bool | None], deciding: tuple[int, ...]) -> tuple[bool | None]:
+        known = [dense for (dense,) in (a, b) if dense is not None]
+        return (all(known) if known else None,)
+
+    def join(a: tuple[bool | None], b: tuple[bool | None]) -> tuple[bool | None]:
+        # A term that does not depend on ``v`` has a value at every coordinate of it.
+        return (None if a == b == (None,) else None in (*a, *b) or a[0] or b[0],)
+
+    answer = fold(region_of(expr, types), operand, meet, join)
+    return None if answer is None else answer[0]
 
 
 def _contracts_to_dense(assignment: Assignment, types: Mapping[str, TensorType]) -> bool:

@@ -20,8 +20,7 @@ from ..index_notation.nodes import Access, Assignment, Expr
 from ..index_notation.operator_table import OPERATORS
 from ..index_notation.traversal import walk
 from ..records import replace
-from .implicit_values import implicit_value
-from .iteration_graph import typed_implicit_value
+from .implicit_values import implicit_value, typed_implicit_value
 
 
 @lru_cache(maxsize=64)

@@ -7,16 +7,17 @@ operand's index arrays. Only values are computed. Padding gets values, too, sinc
 from __future__ import annotations
 
 import itertools
-from collections.abc import Mapping, Set
+from collections.abc import Mapping
 
 from ..concrete_notation.values import UNKNOWN, same_value, typed
 from ..formats import Format, TensorType
-from ..index_notation.nodes import Access, Apply, Assignment, Expr, Literal, Reduce
+from ..index_notation.nodes import Access, Assignment, Expr, Reduce
 from ..index_notation.operator_table import OPERATORS
 from ..index_notation.traversal import rewrite, rewrite_outermost
 from ..records import record
-from .implicit_values import adds_in_place, annihilates, converted
-from .iteration_graph import is_linear, typed_implicit_value
+from .coordinate_sets import is_driven
+from .implicit_values import converted, typed_implicit_value
+from .linearity import adds_in_place, is_linear
 from .terms import dtype_of, merge_reductions
 
 
@@ -150,20 +151,3 @@ def _keeps_duplicates(value: Expr, leads: tuple[Access, ...], types: Mapping[str
         return False
     dtypes = {name: type.dtype for name, type in types.items()}
     return adds_in_place(converted(value, dtypes, dtype), leads[0], types[leads[0].tensor].dtype)
-
-
-def is_driven(expr: Expr, drivers: Set[Expr], types: Mapping[str, TensorType]) -> bool:
-    """Return whether an expression is implicit wherever some of its parts are."""
-    if expr in drivers:
-        return True
-    match expr:
-        case Apply(op=op, args=args):
-            found = [is_driven(arg, drivers, types) for arg in args]
-            if len(args) == 1:
-                return found[0]
-            alone = [
-                f and annihilates(op, args, k, typed_implicit_value(a, types))
-                for k, (f, a) in enumerate(zip(found, args, strict=True))
-            ]
-            return any(alone) or all(f or isinstance(a, Literal) for f, a in zip(found, args, strict=True))
-    return False

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from ..dtypes import same_scalar
-from ..index_notation.nodes import Apply, Expr, Literal
+from ..index_notation.nodes import Access, Apply, Expr, Literal
 from ..index_notation.traversal import rewrite, walk
 from ..records import record
 
@@ -148,4 +148,8 @@ def _without_conversion(expr: Expr) -> Expr | None:
 
 def is_constant(expr: Expr) -> bool:
     """Return whether an expression is made of literals alone, none of which is an implicit value."""
-    return all(isinstance(node, Literal | TypedLiteral | CastExpr | Apply) for node in walk(expr))
+    # Most expressions are accesses: they need no walk.
+    return not isinstance(expr, Access) and all(isinstance(node, _OF_LITERALS) for node in walk(expr))
+
+
+_OF_LITERALS = (Literal, TypedLiteral, CastExpr, Apply)

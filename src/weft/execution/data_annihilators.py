@@ -19,8 +19,9 @@ from typing import Any, TypeAlias, TypeVar
 
 import numpy as np
 
-from ..analysis.implicit_values import application_dtypes, literal_dtype
-from ..analysis.iteration_graph import Types, typed_implicit_value
+from ..analysis.coordinate_sets import visits
+from ..analysis.implicit_values import application_dtypes, literal_dtype, typed_implicit_value
+from ..analysis.iteration_graph import Types
 from ..analysis.terms import dtype_of
 from ..concrete_notation.values import UNKNOWN, typed
 from ..config import config
@@ -41,7 +42,6 @@ from ..index_notation.traversal import tensors
 from ..records import record, replace
 from ..storage import Storage
 from .absorbed import Absorbed, might_absorb
-from .operand_extents import extents_of, visits
 from .value_ranges import Range, range_of
 
 Evaluate: TypeAlias = Callable[[Assignment, Mapping[str, Storage]], Storage]
@@ -153,7 +153,8 @@ def _elements(assignment: Assignment, operands: Mapping[str, Storage]) -> int:
     if extents is None or any(v not in extents for v in assignment.target.indices):
         return 0
     whole = math.prod(extents[v] for v in assignment.target.indices)
-    return min(visits(assignment.value, operands, extents), whole)
+    types = {a.tensor: operands[a.tensor].type for a in assignment.value.distinct_accesses}
+    return min(visits(assignment.value, _entries(operands), types, extents), whole)
 
 
 def _names(absorption: Absorption) -> dict[str, None]:
@@ -342,7 +343,7 @@ class _Look:
         if extents is None:
             return False
         held = sum(self.operands[access.tensor].nnz for access in accesses(absorption.expr))
-        return visits(absorption.other, self.operands, extents) <= held
+        return visits(absorption.other, _entries(self.operands), self.types, extents) <= held
 
     def _everywhere(self, absorption: Absorption) -> bool:
         """Return whether the fill value decides beside each value of the other operand, all of which are computed."""
@@ -358,3 +359,21 @@ class _Look:
         question = Assignment(Access(target, ()), Reduce("logical_and", free, same) if free else same)
         given = {name: Storage.dense(np.asarray(absorption.fill)), **self.operands}
         return bool(self.evaluate(question, given).vals[0])
+
+
+def extents_of(expr: Expr, operands: Mapping[str, Storage]) -> dict[str, int] | None:
+    """Return the size of each index variable; None if shapes contradict each other, which the kernel reports."""
+    extents: dict[str, int] = {}
+    for access in expr.distinct_accesses:
+        shape = operands[access.tensor].shape
+        if len(shape) != len(access.indices):
+            return None
+        for v, n in zip(access.indices, shape, strict=True):
+            if extents.setdefault(v, n) != n:
+                return None
+    return extents
+
+
+def _entries(operands: Mapping[str, Storage]) -> dict[str, int]:
+    """Return the number of stored values of each operand, padding included."""
+    return {name: int(storage.vals.size) for name, storage in operands.items()}

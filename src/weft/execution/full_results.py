@@ -19,8 +19,8 @@ from pathlib import Path
 
 import numpy as np
 
-from ..analysis.implicit_values import annihilates
-from ..analysis.iteration_graph import Types, typed_implicit_value
+from ..analysis.implicit_values import deciding, typed_implicit_value
+from ..analysis.iteration_graph import Types
 from ..config import config
 from ..errors import DensifyError, DensifyWarning
 from ..formats import TensorType
@@ -31,8 +31,7 @@ from ..index_notation.traversal import outermost_reductions, tensors
 from ..records import record, replace
 from ..storage import Storage
 from .absorbed import Absorbed
-from .data_annihilators import assumed
-from .operand_extents import extents_of
+from .data_annihilators import assumed, extents_of
 from .result_buffers import entry_bytes
 
 _MANY = 64
@@ -60,24 +59,23 @@ def _cases(expr: Expr, types: Mapping[str, TensorType]) -> tuple[Case, ...]:
         case Apply(op=op, args=(arg,)) if OPERATORS[op].absent is not None:
             # The answer where nothing is stored is known: a number beside an operand makes no elements.
             return tuple([case for case in _cases(arg, types) if case.variables])
-        case Apply(op=op, args=args):
-            fills = [typed_implicit_value(arg, types) for arg in args]
-            deciding = [arg for k, arg in enumerate(args) if annihilates(op, args, k, fills[k])]
-            if not deciding:
+        case Apply(args=args):
+            needed = [args[k] for k in deciding(expr, lambda part: typed_implicit_value(part, types))]
+            if not needed:
                 return tuple([case for arg in args for case in _cases(arg, types)])
-            return _together(expr, deciding, types)
+            return _together(expr, needed, types)
     return ()
 
 
-def _together(expr: Apply, deciding: list[Expr], types: Mapping[str, TensorType]) -> tuple[Case, ...]:
+def _together(expr: Apply, needed: list[Expr], types: Mapping[str, TensorType]) -> tuple[Case, ...]:
     """Return the cases of an operator that has a value only where all its deciding operands have one."""
     # An array beside them says which coordinates there are along its axes.
-    arrays = [a for arg in expr.args if arg not in deciding for a in arg.distinct_accesses if _is_array(a, types)]
+    arrays = [a for arg in expr.args if arg not in needed for a in arg.distinct_accesses if _is_array(a, types)]
     variables = frozenset(v for a in arrays for v in a.indices)
-    if any(all(_is_array(a, types) for a in arg.distinct_accesses) for arg in deciding):
+    if any(all(_is_array(a, types) for a in arg.distinct_accesses) for arg in needed):
         variables = frozenset(free_variables(expr))
     cases = [Case((), variables)]
-    for arg in deciding:
+    for arg in needed:
         cases = [Case((*a.operands, *b.operands), a.variables | b.variables) for a in cases for b in _cases(arg, types)]
         if len(cases) > _MANY:
             return (Case(expr.distinct_accesses, frozenset(free_variables(expr))),)

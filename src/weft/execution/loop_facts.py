@@ -6,8 +6,8 @@ from itertools import chain
 
 import numpy as np
 
+from ..analysis.coordinate_sets import bound
 from ..analysis.derived_variables import level_variables, radix_components
-from ..analysis.size_bounds import bound
 from ..codegen import CText
 from ..compiler import Lowered, generate, plan_loops, plan_on_structure
 from ..formats.append_chains import append_chains

@@ -11,8 +11,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Mapping
 
-from ..analysis.implicit_values import annihilates
-from ..analysis.iteration_graph import typed_implicit_value
+from ..analysis.implicit_values import deciding, typed_implicit_value
 from ..analysis.terms import split_narrow_sum
 from ..concrete_notation.values import UNKNOWN, is_constant
 from ..formats import TensorType
@@ -20,6 +19,7 @@ from ..index_notation import free_variables
 from ..index_notation.nodes import Access, Apply, Assignment, Expr, Reduce
 from ..index_notation.traversal import accesses
 from ..records import replace
+from ..trees import fold
 from .facts import Steps
 
 _PAIR = 3
@@ -77,7 +77,7 @@ class _Cutter:
         return expr, 0
 
     def _pair(self, op: str, args: tuple[Expr, ...], confined: bool) -> tuple[Expr, int]:
-        meets = any(annihilates(op, args, k, typed_implicit_value(arg, self.types)) for k, arg in enumerate(args))
+        meets = bool(deciding(Apply(op, args), self._implicit))
         # In a product, only the coordinates that both factors have are needed.
         done = [self.cut(arg, confined or meets) for arg in args]
         # The side with more cases is cut first: the other one may then stay.
@@ -97,17 +97,19 @@ class _Cutter:
         In ``a(i) + B(i,j)``, entries of ``a`` are repeated along ``j``. The answer is True for an expression of unknown
         implicit value, too.
         """
-        if typed_implicit_value(expr, self.types) is UNKNOWN:
-            return True
-        match expr:
-            case Apply(op=op, args=(a, b) as args) if not (is_constant(a) or is_constant(b)):
-                meets = any(
-                    annihilates(op, args, k, typed_implicit_value(arg, self.types)) for k, arg in enumerate(args)
-                )
-                return (not meets and {*free_variables(a)} != {*free_variables(b)}) or any(map(self._spreads, args))
-            case Apply(args=args):
-                return any(map(self._spreads, args))
-        return False
+
+        def spreads(node: Expr, below: list[bool]) -> bool:
+            if self._implicit(node) is UNKNOWN:
+                return True
+            if not isinstance(node, Apply) or any(below):
+                return isinstance(node, Apply)
+            spread = len({frozenset(free_variables(arg)) for arg in node.args if not is_constant(arg)}) > 1
+            return spread and not deciding(node, self._implicit)
+
+        return fold(expr, spreads)
+
+    def _implicit(self, expr: Expr) -> object:
+        return typed_implicit_value(expr, self.types)
 
     def _part(self, expr: Expr) -> Access:
         """Return the tensor that holds an expression, which is computed once."""

@@ -14,12 +14,13 @@ from typing import Any
 
 import numpy as np
 
-from ..analysis.implicit_values import application_dtypes
-from ..concrete_notation.values import typed
+from ..analysis.implicit_values import convert, loop_dtypes
+from ..concrete_notation.values import CastExpr, TypedLiteral, typed
 from ..index_notation.nodes import Access, Apply, Expr, Literal, Reduce
 from ..index_notation.operator_table import OPERATORS, Operator
 from ..records import record
 from ..storage import Storage
+from ..trees import fold
 
 _ROUNDINGS = 4
 """Units in the last place by which a kernel's value may differ from NumPy's: functions are off by up to two."""
@@ -60,34 +61,34 @@ class Range:
 
 def range_of(expr: Expr, operands: Mapping[str, Storage]) -> Range | None:
     """Return the range of an expression; None if it is not known, or if NaN may be among the values."""
+    dtypes = {a.tensor: operands[a.tensor].type.dtype for a in expr.distinct_accesses}
+
+    def range_and_dtype(node: Expr, below: list[tuple[Range | None, str]]) -> tuple[Range | None, str]:
+        match node:
+            case Access(tensor=tensor):
+                return _held(operands[tensor]), dtypes[tensor]
+            case TypedLiteral(value=value, dtype=dtype):
+                return _of_number(value), dtype
+            case CastExpr(dtype=dtype):  # the ends of a range are converted where they are computed with
+                return below[0][0], dtype
+            case Reduce(op=op):
+                ((body, dtype),) = below
+                return None if body is None else _reduced(op, body, np.dtype(dtype)), dtype
+            case Apply(op=op):
+                names = [name for _, name in below]
+                dtype, ranges = loop_dtypes(op, tuple(names))[-1], [r for r, _ in below if r is not None]
+                complete = len(ranges) == len(below)
+                return _applied(OPERATORS[op], ranges, names, np.dtype(dtype)) if complete else None, dtype
+        raise TypeError(f"no range of {node!r}")
+
+    if isinstance(expr, Literal):
+        return _of_number(expr.value)
     with np.errstate(all="ignore"):
-        return _range_and_dtype(expr, operands)[0]
+        return fold(convert(expr, dtypes)[0], range_and_dtype)[0]
 
 
-def _range_and_dtype(expr: Expr, operands: Mapping[str, Storage]) -> tuple[Range | None, Any]:
-    """Return the range and the dtype of an expression; the dtype of a bare literal is a Python type."""
-    match expr:
-        case Access(tensor=tensor):
-            return _held(operands[tensor]), operands[tensor].type.dtype
-        case Literal(value=value):
-            if isinstance(value, complex) or value != value:
-                return None, type(value)
-            return Range.between(value, value), type(value)
-        case Reduce(op=op, body=body):
-            values, dtype = _range_and_dtype(body, operands)
-            if isinstance(dtype, type):
-                dtype = np.result_type(dtype).name
-            return (None if values is None else _reduced(op, values, np.dtype(dtype))), dtype
-        case Apply(op=op, args=args):
-            parts = [_range_and_dtype(arg, operands) for arg in args]
-            # Literals take the dtype of the other operand, as in NumPy, unless all operands are literals.
-            if all(isinstance(d, type) for _, d in parts):
-                parts = [(r, np.result_type(d).name) for r, d in parts]
-            *wanted, dtype = application_dtypes(Apply(op, args), tuple(d for _, d in parts))
-            ranges = [r for r, _ in parts if r is not None]
-            known = len(ranges) == len(parts)
-            return (_applied(OPERATORS[op], ranges, wanted, np.dtype(dtype)) if known else None), dtype
-    raise TypeError(f"no range of {expr!r}")
+def _of_number(value: bool | int | float | complex) -> Range | None:
+    return None if isinstance(value, complex) or value != value else Range.between(value, value)
 
 
 def _held(storage: Storage) -> Range | None:

@@ -14,8 +14,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
-from ..analysis.implicit_values import implicit_value
-from ..analysis.iteration_graph import is_counted, is_full, is_never_empty
+from ..analysis.coordinate_sets import is_full
+from ..analysis.implicit_values import implicit_value, is_counted, is_never_empty
 from ..concrete_notation.nodes import Forall, Sequence, Stmt, Where
 from ..concrete_notation.traversal import result_of
 from ..concrete_notation.values import UNKNOWN, same_value, without_conversions

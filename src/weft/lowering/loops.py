@@ -11,8 +11,9 @@ from collections.abc import Mapping, Sequence, Set
 from typing import TYPE_CHECKING
 
 from ..analysis.derived_variables import leaves_tensor, level_variables
-from ..analysis.implicit_values import adds_in_place, specialize
-from ..analysis.iteration_graph import adds_nothing, implied_by, is_linear, share_interval
+from ..analysis.implicit_values import specialize
+from ..analysis.iteration_graph import implied_by, share_interval
+from ..analysis.linearity import adds_in_place, adds_nothing, is_linear
 from ..analysis.merge_lattice import LevelIterator, Point
 from ..analysis.terms import additive_terms, is_left_nested
 from ..concrete_notation.nodes import Assign, Fill, Forall, Stmt, Where

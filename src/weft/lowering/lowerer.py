@@ -12,6 +12,7 @@ from math import inf
 from typing import Any
 
 from ..analysis import merge_lattice
+from ..analysis.coordinate_sets import is_full
 from ..analysis.derived_variables import (
     DerivedVariable,
     derived_variables,
@@ -20,7 +21,7 @@ from ..analysis.derived_variables import (
     single_coordinate_levels,
 )
 from ..analysis.implicit_values import implicit_value
-from ..analysis.iteration_graph import is_full, level_iterators
+from ..analysis.iteration_graph import level_iterators
 from ..analysis.merge_lattice import LevelIterator, Point, TooManyCases
 from ..analysis.runtime_fills import fill_name, is_fill_name
 from ..code_options import CodeOptions

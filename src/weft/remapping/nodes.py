@@ -12,7 +12,7 @@ from operator import attrgetter
 from typing import Any
 
 from ..records import record
-from ..trees import Node, fold, outermost, rewrite, walk
+from ..trees import Node, fold, rewrite, walk
 
 PRECEDENCE = {"|": 1, "^": 2, "&": 3, "<<": 4, ">>": 4, "+": 5, "-": 5, "*": 6, "/": 6, "%": 6}
 """Binding strengths of the operators, as in Fig. 8 and in C; all operators group to the left."""
@@ -83,16 +83,16 @@ def axes_of(expr: IndexExpr) -> frozenset[int]:
     >>> sorted(axes_of(Binary("-", Axis(1), Axis(0))))
     [0, 1]
     """
+    if isinstance(expr, Axis):  # most expressions are
+        return frozenset((expr.number,))
     return frozenset([node.number for node in walk(expr) if isinstance(node, Axis)])
 
 
 def counters_of(expr: IndexExpr) -> tuple[Counter, ...]:
     """Return the distinct counters of an expression."""
-    return tuple(dict.fromkeys([node for node in outermost(expr, _is_counter) if isinstance(node, Counter)]))
-
-
-def _is_counter(expr: IndexExpr) -> bool:
-    return isinstance(expr, Counter)
+    if isinstance(expr, Axis):
+        return ()
+    return tuple(dict.fromkeys([node for node in walk(expr) if isinstance(node, Counter)]))
 
 
 def may_be_negative(expr: IndexExpr, negative: Container[int] = ()) -> bool:

@@ -9,8 +9,9 @@ from collections.abc import Mapping, Sequence
 from itertools import pairwise
 from math import prod
 
+from ..analysis.coordinate_sets import is_full
 from ..analysis.derived_variables import level_variables, size_of
-from ..analysis.iteration_graph import is_full, places
+from ..analysis.iteration_graph import places
 from ..analysis.terms import foralls, uniform_factors
 from ..concrete_notation.nodes import SMALL_WORKSPACE, Assign, Forall, RegisterStrips, Stmt, Where
 from ..concrete_notation.transformations import product

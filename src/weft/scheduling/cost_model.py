@@ -15,13 +15,13 @@ from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from math import prod
 from types import MappingProxyType
+from typing import TypeAlias
 
 from ..analysis.derived_variables import level_variables
-from ..analysis.implicit_values import annihilates, asked_of
-from ..analysis.iteration_graph import Types, typed_implicit_value, types_of
-from ..concrete_notation.values import is_constant
+from ..analysis.implicit_values import deciding, typed_implicit_value
+from ..analysis.iteration_algebra import fold, region_of
+from ..analysis.iteration_graph import Types, types_of
 from ..formats import Format, TensorType
-from ..index_notation import nodes
 from ..index_notation.nodes import Access, Apply, Expr, Reduce
 from ..index_notation.traversal import without_reductions
 from ..remapping.nodes import Binary
@@ -76,58 +76,45 @@ def density(format: Format) -> float:
 
 def extents(expr: Expr, types: Mapping[str, TensorType]) -> Mapping[str, float]:
     """Return the number of iterations that an expression needs of the loop over each variable on which it depends."""
-    match expr:
-        case Access(tensor=tensor):
-            format = types[tensor].format
-            least: dict[str, float] = {}
-            for k, v in enumerate(level_variables(expr, format)):
-                n = _coordinates(format, k)
-                least[v] = min(least.get(v, n), n)
-            return least
-        case nodes.Literal():
-            return NOTHING
-        case Reduce(body=body):
-            return extents(body, types)
-        case Apply(args=args):
-            if len(args) == 1:
-                return extents(asked_of(expr) or args[0], types)
-            a, b = (extents(arg, types) for arg in args)
-            return {**a, **b, **_extents_together(expr, a, b, types)}
-    raise TypeError(f"no extents of {expr!r}")
+    return {v: n for v, (n, _) in _extents_of(expr, types).items()}
+
+
+_Extents: TypeAlias = dict[str, tuple[float, bool]]
+
+
+def _extents_of(expr: Expr, types: Mapping[str, TensorType]) -> _Extents:
+    # With each number is whether dimensions or remappings alone decide the coordinates of all levels over the variable.
+    def operand(part: Access | Reduce) -> _Extents:
+        if isinstance(part, Reduce):
+            return _extents_of(part.body, types)
+        format = types[part.tensor].format
+        least: _Extents = {}
+        for k, v in enumerate(level_variables(part, format)):
+            n, level = _coordinates(format, k), format.levels[k]
+            before, implied = least.get(v, (n, True))
+            least[v] = min(before, n), implied and (level.implied or level.full)
+        return least
+
+    return fold(region_of(expr, types), operand, _intersection, _union) or {}
+
+
+def _intersection(a: _Extents, b: _Extents, deciding: tuple[int, ...]) -> _Extents:
+    # An intersection has at most the coordinates of its smaller operand.
+    return {**a, **b, **{v: (min(a[v][0], b[v][0]), a[v][1] and b[v][1]) for v in a.keys() & b.keys()}}
+
+
+def _union(a: _Extents, b: _Extents) -> _Extents:
+    # A union has the coordinates of both operands; intervals that no operand decides are the same for both.
+    every = {v: (DIMENSION, implied) for v, (_, implied) in {**a, **b}.items()}
+    for v in a.keys() & b.keys():
+        (n, implied), (m, too) = a[v], b[v]
+        every[v] = (max(n, m), True) if implied and too else (min(n + m, DIMENSION), False)
+    return every
 
 
 @lru_cache(maxsize=1024)
 def _extents_as_is(expr: Expr, kinds: Types) -> Mapping[str, float]:
     return extents(expr, dict(kinds))
-
-
-def _extents_together(
-    expr: Apply, a: Mapping[str, float], b: Mapping[str, float], types: Mapping[str, TensorType]
-) -> Mapping[str, float]:
-    """Return the iterations that differ from those of the only operand that depends on a variable."""
-    op, args = expr.op, expr.args
-    both = a.keys() & b.keys()
-    # An intersection has at most the coordinates of its smaller operand; a union has those of both.
-    if any(annihilates(op, args, k, typed_implicit_value(arg, types)) for k, arg in enumerate(args)):
-        return {v: min(a[v], b[v]) for v in both}
-    if is_constant(args[0]) or is_constant(args[1]):
-        return NOTHING
-    # Intervals that no operand decides are the same for all of them.
-    return dict.fromkeys(a.keys() ^ b.keys(), DIMENSION) | {
-        v: max(a[v], b[v]) if all(_is_given(arg, v, types) for arg in args) else min(a[v] + b[v], DIMENSION)
-        for v in both
-    }
-
-
-def _is_given(expr: Expr, v: str, types: Mapping[str, TensorType]) -> bool:
-    """Return whether dimensions or remappings alone decide the coordinates of all levels over ``v``."""
-    found = [
-        (level := types[a.tensor].format.levels[k]).implied or level.full
-        for a in expr.distinct_accesses
-        for k, u in enumerate(level_variables(a, types[a.tensor].format))
-        if u == v
-    ]
-    return bool(found) and all(found)
 
 
 def restarts(expr: Expr, access: Access, order: Sequence[str], types: Mapping[str, TensorType]) -> Access | None:
@@ -154,14 +141,11 @@ def restarts(expr: Expr, access: Access, order: Sequence[str], types: Mapping[st
 
 def _product_around(expr: Expr, access: Access, types: Mapping[str, TensorType]) -> Expr:
     """Return the outermost part of an expression around an access that another of its operands can annihilate."""
-    match expr:
-        case Reduce(body=body):
-            return _product_around(body, access, types)
-        case Apply(op=op, args=args):
-            fills = [typed_implicit_value(arg, types) for arg in args]
-            others = [k for k, arg in enumerate(args) if access not in arg.distinct_accesses]
-            if not any(annihilates(op, args, k, fills[k]) for k in others):
-                return _product_around(next(arg for arg in args if access in arg.distinct_accesses), access, types)
+    while not isinstance(expr, Access):
+        inside = [k for k, part in enumerate(expr.children) if access in part.distinct_accesses]
+        if isinstance(expr, Apply) and {*deciding(expr, lambda part: typed_implicit_value(part, types))} - {*inside}:
+            break
+        expr = expr.children[inside[0]]
     return expr
 
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from ..analysis.coordinate_sets import is_full
 from ..analysis.derived_variables import level_variables, radix_components
-from ..analysis.iteration_graph import is_full
 from ..concrete_notation.nodes import Fill, Forall, Stmt
 from ..concrete_notation.nodes import Sequence as Seq
 from ..concrete_notation.traversal import rewrite_outermost

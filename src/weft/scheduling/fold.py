@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from itertools import takewhile
 
-from ..analysis.iteration_graph import is_full
+from ..analysis.coordinate_sets import is_full
 from ..analysis.terms import foralls
 from ..concrete_notation.nodes import Assign, Fill, Stmt
 from ..concrete_notation.nodes import Sequence as Seq

@@ -12,9 +12,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence, Set
 from itertools import combinations
 
+from ..analysis.coordinate_sets import is_driven
 from ..analysis.derived_variables import DerivedVariable, derived_variables, level_variables, passes_edge
-from ..analysis.iteration_graph import typed_implicit_value
-from ..analysis.structure_match import is_driven
+from ..analysis.implicit_values import typed_implicit_value
 from ..concrete_notation.values import same_value
 from ..formats import Format, TensorType
 from ..formats.append_chains import is_appendable, is_unordered_list

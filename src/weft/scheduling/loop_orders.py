@@ -7,7 +7,8 @@ from itertools import permutations
 from math import factorial, inf, prod
 
 from ..analysis.derived_variables import level_variables
-from ..analysis.iteration_graph import Visit, conversions, typed_implicit_value
+from ..analysis.implicit_values import typed_implicit_value
+from ..analysis.iteration_graph import Visit, conversions
 from ..concrete_notation.values import same_value
 from ..formats import Format, TensorType
 from ..index_notation.nodes import Access, Expr, Reduce

@@ -8,7 +8,8 @@ from math import prod
 
 from ..analysis.contributions import levels_to_gather, takes_values
 from ..analysis.derived_variables import DerivedVariable, level_variables, radix_components
-from ..analysis.iteration_graph import is_never_empty, places, typed_implicit_value
+from ..analysis.implicit_values import is_never_empty, typed_implicit_value
+from ..analysis.iteration_graph import places
 from ..analysis.terms import additive_terms, dtype_of
 from ..concrete_notation.values import same_value
 from ..formats import Format, TensorType

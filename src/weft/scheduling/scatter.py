@@ -6,9 +6,10 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from ..analysis.coordinate_sets import is_full
 from ..analysis.derived_variables import level_variables
 from ..analysis.implicit_values import implicit_value
-from ..analysis.iteration_graph import is_full, level_iterators
+from ..analysis.iteration_graph import level_iterators
 from ..analysis.terms import foralls
 from ..concrete_notation.nodes import Assign, Fill, Forall, Stmt
 from ..concrete_notation.nodes import Sequence as Seq

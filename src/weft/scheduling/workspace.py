@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from math import inf
 
+from ..analysis.coordinate_sets import is_driven, is_full
 from ..analysis.derived_variables import level_variables
-from ..analysis.iteration_graph import is_full, typed_implicit_value
-from ..analysis.structure_match import is_driven
+from ..analysis.implicit_values import typed_implicit_value
 from ..analysis.terms import foralls
 from ..concrete_notation.nodes import Assign, Fill, Stmt, Where, WorkspaceKind
 from ..concrete_notation.nodes import Sequence as Seq
