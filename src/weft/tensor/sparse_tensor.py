@@ -34,13 +34,13 @@ if TYPE_CHECKING:
 
     from scipy.sparse import sparray
 
-    from . import display, format_advice, preview, tree
+    from . import display, format_advice, tree
     from .format_advice import Suggestion
     from .tree import Tree
     from .types import Array, PydataFormat, SciPyFormat
 else:
     display, format_advice = Door("weft.tensor.display"), Door("weft.tensor.format_advice")
-    preview, tree = Door("weft.tensor.preview"), Door("weft.tensor.tree")
+    tree = Door("weft.tensor.tree")
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -748,7 +748,7 @@ class SparseTensor(Dispatch, LazyMethods):
     # -- protocols ---------------------------------------------------------------------------------------------
     def __repr__(self) -> str:
         if self._storage.format.is_dense:
-            return preview.array_repr(self._storage, self.format)
+            return tree.array_repr(self._storage, self.format)
         fill = self._storage.type.fill
         return (
             f"<SparseTensor: shape={self.shape}, dtype={self.dtype}, format={self.format}, nnz={self.nnz}, "
@@ -759,7 +759,7 @@ class SparseTensor(Dispatch, LazyMethods):
         """Return the text that ``print`` shows: a dense tensor's is NumPy's, others list entries in storage order."""
         if self._storage.format.is_dense:
             return str(self._storage.to_dense_array())
-        return "\n".join([repr(self), *preview.entry_lines(self._storage)])
+        return "\n".join([repr(self), *tree.entry_lines(self._storage)])
 
     def __format__(self, spec: str) -> str:
         """Return the text of a tensor without axes as a number is formatted, as in NumPy."""
