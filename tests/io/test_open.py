@@ -844,6 +844,30 @@ def test_matrix_market_that_ends_within_a_line(tmp_path):
         weft.open(tmp_path / "a.mtx")[...]
 
 
+def test_matrix_market_with_bytes_that_are_zero(tmp_path):
+    """They end the process in SciPy's reader."""
+    head, path = b"%%MatrixMarket matrix coordinate real general\n2 2 1\n", tmp_path / "a.mtx"
+    for text in (head + b"1 2 7\0\n", head + b"1 2 7\0", head[:-2] + b"\0" + head[-2:] + b"1 2 7\n"):
+        path.write_bytes(text)
+        for load in (weft.read_mtx, weft.load, lambda source: weft.open(source)[...]):
+            with pytest.raises(FileFormatError):
+                load(path)
+        with pytest.raises(FileFormatError):
+            weft.read_mtx(io.BytesIO(text))
+
+
+def test_places_of_members_that_a_damaged_npz_makes_up(tmp_path):
+    weft.save_npz(tmp_path / "a.npz", weft.eye(9, format="csr"))
+    text = (tmp_path / "a.npz").read_bytes()
+    begin = text.rindex(b"PK\5\6")
+    for place in (begin + 12, begin + 16, text.index(b"PK\1\2") + 42):  # size and place of the directory, of a member
+        damaged = bytearray(text)
+        damaged[place + 1 : place + 4] = b"\xff\xff\xff"
+        (tmp_path / "b.npz").write_bytes(damaged)
+        with pytest.raises(FileFormatError):
+            weft.open(tmp_path / "b.npz")[...]
+
+
 @pytest.mark.parametrize("wrong", [2**63 + 2, 2**40])
 def test_coordinates_that_are_too_large(tmp_path, wrong):
     arrays = {"data": np.ones(2), "indices": np.array([0, wrong], np.uint64), "indptr": np.array([0, 1, 2])}

@@ -20,6 +20,7 @@ from ..tracebacks import ends_at_caller
 from .streams import PathOrStream, reading, without_compression, writing
 
 _LONGEST = 1 << 20  # bytes of a line of the header
+_BLOCK = 1 << 20  # bytes that are looked through at a time
 _BANNER = re.compile(rb"\s*%{1,2}MatrixMarket\s+(\S*)(.*)", re.IGNORECASE | re.DOTALL)
 DTYPES = {"integer": "int64", "unsigned-integer": "uint64", "complex": "complex128"}
 # The header that most files have, which says the same to SciPy.
@@ -75,16 +76,18 @@ def read_mtx(source: PathOrStream, *, format: FormatLike | None = None) -> Spars
 
 
 def _plain_file(source: PathOrStream, stream: IO[bytes], lead: _Header) -> str | None:
-    """Return the path of a file that SciPy may read itself: not compressed, with a finished last line; else None."""
+    """Return the path of a file that SciPy may read itself: not compressed, finished, without zero bytes; else None."""
     if not isinstance(source, str | os.PathLike) or not isinstance(stream, BufferedReader) or lead.is_vector:
         return None
     path = os.fspath(source)
     if without_compression(path)[1] is not None or not os.path.isfile(path) or stream.tell() != len(lead.text):
         return None
     stream.seek(-1, os.SEEK_END)
-    is_finished = stream.read(1) == b"\n"
+    is_plain = stream.read(1) == b"\n" and b"\0" not in lead.text
     stream.seek(len(lead.text))
-    return path if is_finished else None
+    is_plain = is_plain and not any(b"\0" in block for block in iter(lambda: stream.read(_BLOCK), b""))
+    stream.seek(len(lead.text))
+    return path if is_plain else None
 
 
 def parsed(lead: _Header, stream: IO[bytes], path: str | None = None) -> Any:
@@ -98,6 +101,8 @@ def parsed(lead: _Header, stream: IO[bytes], path: str | None = None) -> Any:
         raise _unreadable(error) from None
     except MemoryError:
         raise memory.exhausted("what the header of the Matrix Market file says") from None
+    if source.has_zeros:
+        raise _unreadable("it has bytes that are zero")
     if source.ends_within_number:
         raise _unreadable("it ends within a number")
     return matrix
@@ -122,12 +127,13 @@ class _Joined:
 
     It cannot be sought in. SciPy's reader would go back in a stream when it is deleted, which may be after the stream
     has been closed, and then aborts the process. A last line that is not finished gets its end: in one that is cut off
-    within a number, the reader would go on behind the text.
+    within a number, the reader would go on behind the text. A byte that is zero is taken for the end, and would end the
+    process.
     """
 
     def __init__(self, header: _Header, stream: IO[bytes]):
         self._head, self._stream, self._end = BytesIO(header.text), stream, b"\n"
-        self.ends_within_number = False
+        self.ends_within_number = self.has_zeros = False
         if header.is_vector and header.is_listed:
             self._stream = BytesIO(_COORDINATE.sub(rb"\g<0> 1", stream.read()))
 
@@ -138,6 +144,8 @@ class _Joined:
             self.ends_within_number = _WITHOUT_EXPONENT.search(self._end) is not None
             text = b"\n"
         self._end = (self._end + text)[-2:]
+        if b"\0" in text:
+            self.has_zeros, text = True, text.replace(b"\0", b"?")
         return text
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
@@ -30,8 +31,8 @@ def broken_files_raise(name: str) -> Iterator[None]:
     except (WeftError, MemoryError, ImportError):
         raise
     except OSError as error:
-        if error.errno is not None or isinstance(error, FileNotFoundError):
-            raise
+        if error.errno not in (None, errno.EINVAL) or isinstance(error, FileNotFoundError):
+            raise  # but of places to seek that are not there, which the file has told
         raise FileFormatError(f"{name!r} cannot be read: {error}") from None
     except Exception as error:  # h5py, zarr, pyarrow and the codecs have many classes of errors
         raise FileFormatError(f"{name!r} cannot be read: {type(error).__name__}: {error}") from None
