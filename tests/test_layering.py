@@ -7,7 +7,7 @@ import re
 import subprocess
 import sys
 import tomllib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
 import pytest
@@ -557,6 +557,76 @@ def test_no_function_is_exempt_from_the_limits():
 )
 def test_the_finder_of_excuses_itself(text, wrong):
     assert bool(excuses(text)) == wrong
+
+
+NODES = {"Expr", "Stmt", "IndexExpr"}  # the roots of the classes of nodes
+
+
+def names_in(node: ast.AST) -> set[str]:
+    """The names and the last parts of dotted names in a piece of code."""
+    return {
+        n.id if isinstance(n, ast.Name) else n.attr for n in ast.walk(node) if isinstance(n, (ast.Name, ast.Attribute))
+    }
+
+
+def node_classes(trees: Iterable[ast.AST]) -> set[str]:
+    """The names of all classes of nodes, of expressions and statements of every notation."""
+    bases = {
+        n.name: names_in(ast.Tuple(n.bases)) for tree in trees for n in ast.walk(tree) if isinstance(n, ast.ClassDef)
+    }
+    found = set(NODES)
+    while more := {name for name, above in bases.items() if above & found} - found:
+        found |= more
+    return found
+
+
+def recursions(tree: ast.AST, classes: set[str]) -> list[str]:
+    """Names of functions that tell nodes of a tree apart by class, and call themselves for what is below these."""
+
+    def tells_apart(node: ast.AST) -> bool:
+        if isinstance(node, ast.MatchClass):
+            return bool(names_in(node.cls) & classes)
+        called = isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "isinstance"
+        return called and bool(names_in(node.args[1]) & classes)
+
+    def calls(node: ast.AST, name: str) -> bool:
+        if not isinstance(node, ast.Call):
+            return False
+        own = isinstance(node.func, ast.Attribute) and ast.unparse(node.func) == f"self.{name}"
+        return own or (isinstance(node.func, ast.Name) and node.func.id == name)
+
+    return [
+        function.name
+        for function in ast.walk(tree)
+        if isinstance(function, ast.FunctionDef)
+        and any(map(tells_apart, ast.walk(function)))
+        and any(calls(node, function.name) for node in ast.walk(function))
+    ]
+
+
+def test_few_functions_recurse_over_trees_by_hand():
+    """``trees.walk``, ``rewrite`` and ``fold`` do, but for functions that treat every kind of node in its own way."""
+    trees = {path: ast.parse(path.read_text("utf-8")) for path in sources()}
+    classes = node_classes(trees.values())
+    found = [
+        f"{path.relative_to(PACKAGE)}: {name}" for path, tree in trees.items() for name in recursions(tree, classes)
+    ]
+    assert len(found) <= 60, report(found)
+
+
+@pytest.mark.parametrize(
+    ("text", "wrong"),
+    [
+        ("def f(e):\n    match e:\n        case Add(a=a):\n            return f(a)", True),
+        ("def f(e):\n    return isinstance(e, nodes.Add) and f(e.a)", True),
+        ("class C:\n    def f(self, e):\n        return isinstance(e, Sum | Add) and self.f(e.a)", True),
+        ("def f(e):\n    return isinstance(e, Other) and f(e.a)", False),
+        ("def f(e):\n    return fold(e, lambda node, below: isinstance(node, Add) or any(below))", False),
+    ],
+)
+def test_the_finder_of_recursions_itself(text, wrong):
+    classes = node_classes([ast.parse("class Sum(ir.Expr): ...\nclass Add(Sum): ...\nclass Other: ...")])
+    assert bool(recursions(ast.parse(text), classes)) == wrong
 
 
 def test_text_names_no_machine_paths():

@@ -22,6 +22,7 @@ from numpy.typing import DTypeLike
 
 from ..dtypes import value_dtype
 from ..errors import DTypeError
+from ..trees import fold
 from .nodes import Access, Apply, Expr, Literal, Reduce
 from .operator_table import OPERATORS
 from .printer import expression_text
@@ -55,21 +56,24 @@ def expression_dtype(expr: Expr, dtypes: Mapping[str, np.dtype[Any]]) -> DType:
 
     An expression of literals alone is weak, unless one of them is a boolean.
     """
-    match expr:
-        case Access(tensor=tensor):
-            return dtypes[tensor]
-        case Literal(value=value):
-            return literal_dtype(value)
-        case Apply(op=op, args=args):
-            found = tuple(expression_dtype(arg, dtypes) for arg in args)
-            loop = application_dtypes(expr, found)
-            # An operator on weak operands alone has a weak result; a boolean result is not weak.
-            return _WEAK.get(loop[-1].kind, loop[-1]) if all(isinstance(d, type) for d in found) else loop[-1]
-        case Reduce(op=op, body=body):
-            # A reduction has the dtype of its operator on two operands of the body's dtype.
-            inner = _strong(expression_dtype(body, dtypes))
-            return loop_dtypes(op, (inner, inner))[-1]
-    raise TypeError(f"not an index expression: {expr!r}")
+
+    def dtype(node: Expr, below: list[DType]) -> DType:
+        match node:
+            case Access(tensor=tensor):
+                return dtypes[tensor]
+            case Literal(value=value):
+                return literal_dtype(value)
+            case Apply():
+                result = application_dtypes(node, tuple(below))[-1]
+                # An operator on weak operands alone has a weak result; a boolean result is not weak.
+                return _WEAK.get(result.kind, result) if all(isinstance(d, type) for d in below) else result
+            case Reduce(op=op):
+                # A reduction has the dtype of its operator on two operands of the body's dtype.
+                body = _strong(below[0])
+                return loop_dtypes(op, (body, body))[-1]
+        raise TypeError(f"not an index expression: {node!r}")
+
+    return fold(expr, dtype)
 
 
 def application_dtypes(expr: Apply, dtypes: tuple[DType, ...]) -> tuple[np.dtype[Any], ...]:

@@ -17,8 +17,7 @@ from ..analysis.linearity import adds_in_place, adds_nothing, is_linear
 from ..analysis.merge_lattice import LevelIterator, Point
 from ..analysis.terms import additive_terms, is_left_nested
 from ..concrete_notation.nodes import Assign, Fill, Forall, Stmt, Where
-from ..concrete_notation.nodes import Sequence as Seq
-from ..concrete_notation.traversal import assignments, result_of, wheres_of
+from ..concrete_notation.traversal import assignments, result_of, statements, wheres_of
 from ..concrete_notation.values import same_value, without_conversions
 from ..errors import LoweringError
 from ..formats.capabilities import Locate, PositionIteration, ValueIteration
@@ -740,15 +739,11 @@ def _needs_all(stmt: Stmt, apart: bool, dtypes: Mapping[str, str]) -> bool:
     A workspace that is gathered and then accumulated by the same operator may be gathered for each duplicate if
     ``apart`` is true, as where duplicates do not follow one another.
     """
-    match stmt:
-        case Where(consumer=consumer, producer=producer):
-            gathered = result_of(producer)
-            goes_on = apart and all(_goes_on(a, gathered, dtypes) for a in assignments(consumer))
-            return not goes_on or _needs_all(consumer, apart, dtypes) or _needs_all(producer, apart, dtypes)
-        case Fill():
-            return True
-        case Forall(body=body):
-            return _needs_all(body, apart, dtypes)
-        case Seq(stmts=stmts):
-            return any(_needs_all(s, apart, dtypes) for s in stmts)
-    return False
+
+    def needs_all(s: Stmt) -> bool:
+        if isinstance(s, Where):
+            gathered = result_of(s.producer)
+            return not (apart and all(_goes_on(a, gathered, dtypes) for a in assignments(s.consumer)))
+        return isinstance(s, Fill)
+
+    return any(map(needs_all, statements(stmt)))

@@ -11,24 +11,29 @@ from ..index_notation.nodes import Access, Apply, Expr, Literal
 from ..index_notation.operator_table import OPERATORS, REPETITIONS
 from ..ir import nodes as ir
 from ..ir.builder import cast, lit
+from ..trees import fold
 
 _BY_LAST = frozenset({"kept", "select", *REPETITIONS.values()})
 
 
 def lower_expr(expr: Expr, load: Callable[[Access], ir.Expr]) -> ir.Expr:
     """Return the value of ``expr`` in IR, where ``load`` returns the value of each access."""
-    match expr:
-        case Access():
-            return load(expr)
-        case TypedLiteral(value=value, dtype=dtype) | ImplicitValue(value=value, dtype=dtype):
-            return lower_value(value, dtype, load)
-        case Literal(value=value):
-            return lit(value, {bool: "bool", int: "int64", float: "float64", complex: "complex128"}[type(value)])
-        case CastExpr(expr=inner, dtype=dtype):
-            return cast(lower_expr(inner, load), dtype)
-        case Apply(op=op, args=args):
-            return combine(op, *(lower_expr(arg, load) for arg in args))
-    raise TypeError(f"cannot lower {expr!r}")
+
+    def value(node: Expr, below: list[ir.Expr]) -> ir.Expr:
+        match node:
+            case Access():
+                return load(node)
+            case TypedLiteral(value=value, dtype=dtype) | ImplicitValue(value=value, dtype=dtype):
+                return lower_value(value, dtype, load)
+            case Literal(value=value):
+                return lit(value, {bool: "bool", int: "int64", float: "float64", complex: "complex128"}[type(value)])
+            case CastExpr(dtype=dtype):
+                return cast(below[0], dtype)
+            case Apply(op=op):
+                return combine(op, *below)
+        raise TypeError(f"cannot lower {node!r}")
+
+    return fold(expr, value)
 
 
 def lower_value(value: Any, dtype: str, load: Callable[[Access], ir.Expr]) -> ir.Expr:

@@ -2,37 +2,40 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 
 from ..ir.builder import add, cast, lit, lt, maximum, mul, sub
 from ..ir.nodes import Binary as IrBinary
 from ..ir.nodes import Expr, Select
+from ..trees import fold
 from .nodes import Axis, Binary, Constant, Extent, IndexExpr, may_be_negative
 
 
 def emit(expr: IndexExpr, coords: Mapping[int, Expr], sizes: Sequence[Expr] = ()) -> Expr:
     """Return the value of an index expression as IR."""
-    match expr:
-        case Axis(number=number):
-            return cast(coords[number], "int64")  # merged coordinates may be narrow, and what follows is wide
-        case Constant(value=value):
-            return lit(value)
-        case Extent(axis=axis):
-            return sizes[axis]
-        case Binary(op="/" | "%" as op, left=left, right=Extent(axis=axis)):
-            # Kernels compute this for empty slots of tables, too. The maximum avoids a division by an axis of size 0.
-            return IrBinary(op, emit(left, coords, sizes), maximum(sizes[axis], lit(1)))
-        case Binary(op="+", left=left, right=right):
-            return add(emit(left, coords, sizes), emit(right, coords, sizes))
-        case Binary(op="-", left=left, right=right):
-            return sub(emit(left, coords, sizes), emit(right, coords, sizes))
-        case Binary(op="*", left=left, right=right):
-            return mul(emit(left, coords, sizes), emit(right, coords, sizes))
-        case Binary(op="/" | "%" as op, left=left, right=Constant(value=m)):
-            return _divide(op, emit(left, coords, sizes), m, may_be_negative(left))
-        case Binary(op=op, left=left, right=right):
-            return IrBinary(op, emit(left, coords, sizes), emit(right, coords, sizes))
-    raise TypeError(f"no IR for {expr!r}")
+
+    def value(node: IndexExpr, below: list[Expr]) -> Expr:
+        match node:
+            case Axis(number=number):
+                return cast(coords[number], "int64")  # merged coordinates may be narrow, and what follows is wide
+            case Constant(value=constant):
+                return lit(constant)
+            case Extent(axis=axis):
+                return sizes[axis]
+            case Binary(op="/" | "%" as op, right=Extent(axis=axis)):
+                # Kernels compute this for empty slots of tables, too. The maximum avoids a division by a size of 0.
+                return IrBinary(op, below[0], maximum(sizes[axis], lit(1)))
+            case Binary(op="/" | "%" as op, left=left, right=Constant(value=m)):
+                return _divide(op, below[0], m, may_be_negative(left))
+            case Binary(op=op):
+                return _ARITHMETIC.get(op, partial(IrBinary, op))(*below)
+        raise TypeError(f"no IR for {node!r}")
+
+    return fold(expr, value)
+
+
+_ARITHMETIC: Mapping[str, Callable[[Expr, Expr], Expr]] = {"+": add, "-": sub, "*": mul}
 
 
 def _divide(op: str, value: Expr, m: int, signed: bool) -> Expr:

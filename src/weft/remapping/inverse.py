@@ -104,26 +104,30 @@ def combination(expr: IndexExpr) -> dict[IndexExpr | None, int] | None:
     >>> combination(Binary("-", Extent(0), Binary("*", Axis(1), Constant(2))))
     {Extent(axis=0): 1, Axis(number=1): -2}
     """
+    return fold(expr, _combination)
+
+
+def _combination(
+    expr: IndexExpr, below: Sequence[dict[IndexExpr | None, int] | None]
+) -> dict[IndexExpr | None, int] | None:
+    a, b = below if isinstance(expr, Binary) else (None, None)
     match expr:
         case Axis() | Extent():
             return {expr: 1}
         case Constant(value=value):
             return {None: value}
-        case Binary(op="+" | "-" as op, left=left, right=right):
-            a, b = combination(left), combination(right)
-            if a is None or b is None:
-                return None
+        case Binary(op="+" | "-" as op):
             sign = 1 if op == "+" else -1
-            return {k: a.get(k, 0) + sign * b.get(k, 0) for k in {**a, **b}}
-        case Binary(op="*", left=left, right=Constant(value=value)):
-            a = combination(left)
-        case Binary(op="*", left=Constant(value=value), right=right):
-            a = combination(right)
-        case Binary(op="<<", left=left, right=Constant(value=shift)) if shift >= 0:
-            a, value = combination(left), 1 << shift
+            return None if a is None or b is None else {k: a.get(k, 0) + sign * b.get(k, 0) for k in {**a, **b}}
+        case Binary(op="*", right=Constant(value=value)):
+            terms = a
+        case Binary(op="*", left=Constant(value=value)):
+            terms = b
+        case Binary(op="<<", right=Constant(value=shift)) if shift >= 0:
+            terms, value = a, 1 << shift
         case _:  # products of axes and sizes are not linear, either
             return None
-    return None if a is None else {k: v * value for k, v in a.items()}
+    return None if terms is None else {k: v * value for k, v in terms.items()}
 
 
 def linear(expr: IndexExpr) -> dict[int | None, int] | None:
