@@ -16,7 +16,7 @@ from math import inf
 from typing import Literal as OneOf
 
 from .analysis import merge_lattice
-from .analysis.derived_variables import level_variables, spelling
+from .analysis.derived_variables import spelling
 from .analysis.insertion_plan import InsertionPass
 from .analysis.level_queries import queries_over_axes
 from .analysis.runtime_fills import fill_operands
@@ -36,6 +36,7 @@ from .concrete_notation.values import RuntimeValue
 from .errors import ScheduleError
 from .formats import Dense, Format, TensorType
 from .formats.append_chains import append_chains, coordinate_list_format
+from .formats.format import level_variables
 from .index_notation import explicit_sums, to_text
 from .index_notation.nodes import Access, Assignment, Expr
 from .index_notation.traversal import accesses

@@ -14,12 +14,12 @@ from ..concrete_notation.traversal import assignments
 from ..concrete_notation.values import without_conversions
 from ..formats import Format, LevelFormat, TensorType
 from ..formats.capabilities import Insertion, SharedPositions
+from ..formats.format import level_variables
 from ..index_notation.nodes import Access
 from ..index_notation.traversal import accesses
 from ..records import record
 from ..remapping.inverse import significance
 from ..remapping.nodes import Axis, Binary, Counter, IndexExpr, axes_of, counters_of, substitute
-from .derived_variables import level_variables
 
 
 @record

@@ -7,12 +7,12 @@ from math import prod
 
 from ..concrete_notation.values import same_value
 from ..formats import TensorType
+from ..formats.format import level_variables
 from ..formats.size_bound import SizeBound
 from ..index_notation import free_variables
 from ..index_notation.nodes import Access, Expr, Reduce
 from ..index_notation.operator_table import OPERATORS
 from ..index_notation.traversal import without_reductions
-from .derived_variables import level_variables
 from .implicit_values import typed_implicit_value
 from .iteration_algebra import Combination, Region, fold, region_of
 from .iteration_graph import implied_by

@@ -9,31 +9,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from functools import lru_cache
 from itertools import pairwise
 
 from ..formats import Format, TensorType, level_bounds
 from ..formats.capabilities import ValueIteration
+from ..formats.format import level_variables
 from ..index_notation.nodes import Access
 from ..records import record
 from ..remapping.images import is_natural
 from ..remapping.inverse import linear, significance
-from ..remapping.nodes import Axis, Binary, Constant, IndexExpr, axes_of, to_text
-
-
-@lru_cache(maxsize=4096)
-def level_variables(access: Access, format: Format) -> tuple[str, ...]:
-    """Return the tensor path of an access: one variable for each level, outermost first.
-
-    A level that stores an axis has the variable of that axis. Any other level has a variable of its own, named by the
-    expression that the remapping makes of the axes' variables (``i/2``). Levels of two tensors with the same expression
-    therefore share a variable. The variable of a counter (``#i``) is never shared: its name includes the access.
-    """
-    if not format.is_structured:
-        return tuple([access.indices[axis] for axis in format.mode_order])
-    texts = [to_text(c, access.indices) for c in format.remapping.coordinates]
-    read = f"@{access.tensor}({','.join(access.indices)})"
-    return tuple(text + read if "#" in text else text for text in texts)
+from ..remapping.nodes import Axis, Binary, Constant, IndexExpr, axes_of
 
 
 @record

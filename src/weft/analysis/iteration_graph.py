@@ -13,11 +13,12 @@ from ..concrete_notation.values import (
     typed,
 )
 from ..formats import Dense, Format, TensorType
+from ..formats.format import dtypes_of, level_variables
 from ..index_notation.nodes import Access, Apply, Expr, Reduce
 from ..index_notation.operator_table import OPERATORS
 from ..index_notation.traversal import reductions, rewrite, without_reductions
 from . import merge_lattice
-from .derived_variables import DerivedVariable, level_variables
+from .derived_variables import DerivedVariable
 from .implicit_values import (
     convert,
     converted,
@@ -94,10 +95,6 @@ def types_of(expr: Expr, types: Mapping[str, TensorType]) -> Types:
     return tuple([(a.tensor, types[a.tensor]) for a in expr.distinct_accesses])
 
 
-def _dtypes(types: Mapping[str, TensorType]) -> dict[str, str]:
-    return {name: type.dtype for name, type in types.items()}
-
-
 def conversions(
     expr: Expr,
     order: Sequence[str],
@@ -146,7 +143,7 @@ def _is_walked(
     # Entries can be used one by one if they are copied, or if the statement is linear in them and merges nothing.
     last = level_variables(access, format)[-1:]
     alone = _found_beside(expr, access, last, types) if how == "workspace" else _alone(expr, access, types)
-    explicit = converted(without_reductions(expr), _dtypes(types), dtype)
+    explicit = converted(without_reductions(expr), dtypes_of(types), dtype)
     summable = (copying and expr == access) or (
         is_linear(expr, access) and alone and adds_nothing(explicit, access, types)
     )
@@ -201,7 +198,7 @@ def _can_be_walked(
             continue
         # Build the merge lattice of the loop over this level's variable, as lowering will.
         owner = _reduction_over(expr, v)
-        explicit = convert(expr if owner is None else owner.body, _dtypes(types))[0]
+        explicit = convert(expr if owner is None else owner.body, dtypes_of(types))[0]
         body = _in_loops(explicit, fill)
         summed = owner is None or owner.op == "add"
         neutral = 0 if adding and summed else _neutral(expr if owner is None else owner, types, collects)
@@ -311,10 +308,5 @@ def _alone(expr: Expr, access: Access, types: Mapping[str, TensorType]) -> bool:
 
 def _found_beside(expr: Expr, access: Access, over: Sequence[str], types: Mapping[str, TensorType]) -> bool:
     """Return whether all operands other than ``access`` can be located along the variables ``over``."""
-    others = [(a, types[a.tensor].format) for a in expr.distinct_accesses if a != access]
-    return all(
-        level.has_every
-        for a, format in others
-        for v, level in zip(level_variables(a, format), format.levels, strict=True)
-        if v in over
-    )
+    others = [a for a in expr.distinct_accesses if a != access]
+    return all(level.has_every for a in others for v, level in types[a.tensor].levels_of(a) if v in over)

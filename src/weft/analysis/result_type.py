@@ -12,12 +12,12 @@ from collections.abc import Mapping, Sequence
 
 from ..concrete_notation.values import UNKNOWN, same_value
 from ..formats import Compressed, Dense, Format, TensorType
+from ..formats.format import dtypes_of, level_variables
 from ..index_notation import dtype_promotion, free_variables
 from ..index_notation.nodes import Access, Apply, Assignment, Expr, Reduce
 from ..remapping import Remapping
 from ..remapping.nodes import axes_of
 from .coordinate_sets import is_full
-from .derived_variables import level_variables
 from .implicit_values import typed_implicit_value
 from .iteration_algebra import fold, region_of
 from .structure_match import deciding_format
@@ -26,7 +26,7 @@ from .terms import dtype_of
 
 def result_dtype(value: Expr, types: Mapping[str, TensorType]) -> str:
     """Return the dtype of an expression by NumPy's promotion."""
-    dtypes = {name: type.dtype for name, type in types.items()}
+    dtypes = dtypes_of(types)
     # The call raises an error for reductions that NumPy does not have, such as bitwise ones of floating-point numbers.
     dtype_promotion.result_dtype(value, dtypes)
     return dtype_of(value, dtypes)
@@ -214,8 +214,7 @@ def _dense_level(expr: Expr, v: str, types: Mapping[str, TensorType], reduced: b
     def operand(part: Access | Reduce) -> tuple[bool | None]:
         if isinstance(part, Reduce):
             return ((reduced and _is_array(part, v, types)) or _dense_level(part.body, v, types, reduced),)
-        format = types[part.tensor].format
-        levels = [level for level, u in zip(format.levels, level_variables(part, format), strict=True) if u == v]
+        levels = [level for u, level in types[part.tensor].levels_of(part) if u == v]
         return (all(level.full for level in levels) if levels else None,)
 
     def meet(a: tuple[bool | None], b: tuple[bool | None], deciding: tuple[int, ...]) -> tuple[bool | None]:

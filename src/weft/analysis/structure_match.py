@@ -11,6 +11,7 @@ from collections.abc import Mapping
 
 from ..concrete_notation.values import UNKNOWN, same_value, typed
 from ..formats import Format, TensorType
+from ..formats.format import dtypes_of
 from ..index_notation.nodes import Access, Assignment, Expr, Reduce
 from ..index_notation.operator_table import OPERATORS
 from ..index_notation.traversal import rewrite, rewrite_outermost
@@ -87,7 +88,7 @@ def totals_over_values(
     if assignment.op is not None or assignment.target.indices:
         return None
     index, leads, others = _new_index(assignment), set[Access](), list[Access]()
-    dtypes = {name: type.dtype for name, type in types.items()}
+    dtypes = dtypes_of(types)
 
     def over(node: Expr) -> Expr | None:
         if not isinstance(node, Reduce):
@@ -112,7 +113,7 @@ def _reduced_alone(total: Reduce, types: Mapping[str, TensorType]) -> Access | N
         type = types[access.tensor]
         if set(access.indices) != set(total.vars) or not type.format.is_compact or type.format.is_dense:
             continue
-        dtype = dtype_of(total.body, {name: one.dtype for name, one in types.items()})
+        dtype = dtype_of(total.body, dtypes_of(types))
         start = OPERATORS[total.op].start(dtype)
         if start is None or not same_value(typed_implicit_value(total.body, types), typed(start, dtype)):
             continue
@@ -149,5 +150,5 @@ def _keeps_duplicates(value: Expr, leads: tuple[Access, ...], types: Mapping[str
     """Return whether duplicates of an operand may become duplicates of the result, since their sum is the same."""
     if len(leads) > 1 or not is_linear(value, leads[0]):
         return False
-    dtypes = {name: type.dtype for name, type in types.items()}
+    dtypes = dtypes_of(types)
     return adds_in_place(converted(value, dtypes, dtype), leads[0], types[leads[0].tensor].dtype)

@@ -11,7 +11,6 @@ from ..concrete_notation.nodes import Sequence as Seq
 from ..formats import TensorType
 from ..index_notation.nodes import Access
 from ..index_notation.traversal import accesses
-from .derived_variables import level_variables
 
 
 def order_of_sums(
@@ -68,5 +67,5 @@ def _in_order(access: Access, summed: Sequence[str], types: Mapping[str, TensorT
     if access.tensor not in types:
         return True
     format = types[access.tensor].format
-    mine = [level for v, level in zip(level_variables(access, format), format.levels, strict=True) if v in summed]
+    mine = [level for v, level in types[access.tensor].levels_of(access) if v in summed]
     return format.is_unique and all(level.ordered for level in mine)

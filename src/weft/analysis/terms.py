@@ -10,6 +10,7 @@ import numpy as np
 from ..concrete_notation.nodes import Forall, Stmt
 from ..concrete_notation.transformations import factors, product
 from ..formats import TensorType
+from ..formats.format import dtypes_of
 from ..index_notation import free_variables
 from ..index_notation.nodes import Access, Apply, Assignment, Expr, Literal, Reduce
 from ..index_notation.traversal import (
@@ -80,7 +81,7 @@ def split_narrow_sum(assignment: Assignment, types: Mapping[str, TensorType]) ->
     The sum is a term of an expression in another dtype. Since the sum wraps around in its own dtype, it cannot be
     accumulated together with the other terms.
     """
-    dtypes = {name: type.dtype for name, type in types.items()}
+    dtypes = dtypes_of(types)
 
     def dtype(expr: Expr) -> str:
         return dtype_of(expr, dtypes)

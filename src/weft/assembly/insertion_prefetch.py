@@ -9,9 +9,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from ..analysis.derived_variables import level_variables
 from ..formats import Format, LevelVars
 from ..formats.capabilities import Insertion, PositionIteration, lists
+from ..formats.format import level_variables
 from ..formats.tensor_vars import TensorVars
 from ..index_notation.nodes import Access
 from ..ir import nodes as ir

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from ..analysis.derived_variables import level_variables
 from ..concrete_notation.traversal import assignments, foralls_of
 from ..formats import TensorType
+from ..formats.format import level_variables
 from ..index_notation.nodes import Access
 from ..index_notation.printer import expression_text
 from ..index_notation.traversal import accesses

@@ -27,6 +27,7 @@ from ..concrete_notation.values import UNKNOWN, typed
 from ..config import config
 from ..errors import DensifyError
 from ..formats import TensorType
+from ..formats.format import dtypes_of
 from ..index_notation import (
     accesses,
     explicit_sums,
@@ -297,7 +298,7 @@ def _is_open(absorption: Absorption, types: Mapping[str, TensorType]) -> bool:
 
 def _loop(expr: Apply, types: Mapping[str, TensorType]) -> tuple[str, ...]:
     """Return the dtypes in which an operator takes its operands, and the dtype of its result."""
-    dtypes = {name: type.dtype for name, type in types.items()}
+    dtypes = dtypes_of(types)
     own = [literal_dtype(a.value) if isinstance(a, Literal) else dtype_of(a, dtypes) for a in expr.args]
     return application_dtypes(expr, tuple(own))
 

@@ -7,10 +7,11 @@ from itertools import chain
 import numpy as np
 
 from ..analysis.coordinate_sets import bound
-from ..analysis.derived_variables import level_variables, radix_components
+from ..analysis.derived_variables import radix_components
 from ..codegen import CText
 from ..compiler import Lowered, generate, plan_loops, plan_on_structure
 from ..formats.append_chains import append_chains
+from ..formats.format import level_variables
 from ..formats.size_bound import SizeBound
 from ..index_notation import to_text
 from ..index_notation.nodes import Reduce

@@ -22,6 +22,7 @@ from ..concrete_notation.values import RuntimeValue, typed
 from ..errors import DTypeError, FormatError
 from ..formats import Format, TensorType
 from ..formats.append_chains import is_appendable
+from ..formats.format import dtypes_of
 from ..index_notation import explicit_sums, expression_text, free_variables, to_text, use_computation_dtype
 from ..index_notation.nodes import Assignment
 from ..scheduling.user_schedule import LoopNest
@@ -224,7 +225,7 @@ def require_one_kernel(assignment: Assignment, types: Mapping[str, TensorType]) 
     if (first := split_narrow_sum(explicit_sums(assignment), types)) is None:
         return
     part = first[1].value
-    dtypes = {name: type.dtype for name, type in types.items()}
+    dtypes = dtypes_of(types)
     raise DTypeError(
         f"{expression_text(part)} is summed as {dtype_of(part, dtypes)} and added as another dtype in "
         f"{to_text(assignment)}: that is two kernels, which evaluate() runs; or compile for one dtype"

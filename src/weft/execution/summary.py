@@ -7,7 +7,6 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from itertools import groupby
 from typing import Any
 
-from ..analysis.derived_variables import level_variables
 from ..analysis.merge_lattice import Point
 from ..compiler import Lowered
 from ..concrete_notation.nodes import Split
@@ -164,8 +163,7 @@ def _complete(lowered: Lowered, printed: Collection[str]) -> Iterator[str]:
         return  # a loop above has said so for a sparse result, and a vector is no longer than its operands
     # A dense result of several axes has an element at coordinates that no operand stores, whatever the loops are.
     for access in dict.fromkeys(lowered.assignment.value.distinct_accesses):
-        format = types[access.tensor].format
-        for v, level in zip(level_variables(access, format), format.levels, strict=True):
+        for v, level in types[access.tensor].levels_of(access):
             if v in target.indices and v not in said and not level.full:
                 said.add(v)
                 yield _line(v, f"{target.tensor} is dense", access, types[access.tensor].fill)

@@ -13,9 +13,10 @@ from itertools import count, pairwise, zip_longest
 from typing import Any
 
 from ..errors import FormatError
+from ..index_notation.nodes import Access
 from ..records import cached, record, replace
 from ..remapping import Axis, IndexExpr, Remapping
-from ..remapping.nodes import Binary, Constant, may_be_negative, substitute
+from ..remapping.nodes import Binary, Constant, may_be_negative, substitute, to_text
 from ..tracebacks import ends_at_caller
 from .capabilities import CurveOrder, Insertion, WholeLookup
 from .level import LevelFormat
@@ -589,6 +590,26 @@ def sound_format(remapping: Remapping, levels: tuple[LevelFormat, ...]) -> Forma
     return made
 
 
+@lru_cache(maxsize=4096)
+def level_variables(access: Access, format: Format) -> tuple[str, ...]:
+    """Return the tensor path of an access: one variable for each level, outermost first.
+
+    A level that stores an axis has the variable of that axis. Any other level has a variable of its own, named by the
+    expression that the remapping makes of the axes' variables (``i/2``). Levels of two tensors with the same expression
+    therefore share a variable. The variable of a counter (``#i``) is never shared: its name includes the access.
+    """
+    if not format.is_structured:
+        return tuple([access.indices[axis] for axis in format.mode_order])
+    texts = [to_text(c, access.indices) for c in format.remapping.coordinates]
+    read = f"@{access.tensor}({','.join(access.indices)})"
+    return tuple(text + read if "#" in text else text for text in texts)
+
+
+def dtypes_of(types: Mapping[str, TensorType]) -> dict[str, str]:
+    """Return the dtype of each tensor."""
+    return {name: type.dtype for name, type in types.items()}
+
+
 @record
 class TensorType:
     """The type of a tensor: everything that a kernel is specialized to in one operand."""
@@ -626,6 +647,10 @@ class TensorType:
     def __str__(self) -> str:
         index = f" with {' and '.join(dict.fromkeys(self.index_dtypes))} indices" if self.index_dtypes else ""
         return f"{self.dtype} in {self.format}{index}, fill value {self.fill}"
+
+    def levels_of(self, access: Access) -> list[tuple[str, LevelFormat]]:
+        """Return the levels of an access to the tensor, outermost first, each with its variable."""
+        return list(zip(level_variables(access, self.format), self.format.levels, strict=True))
 
     @cached
     def without_structure(self) -> TensorType:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence, Set
 from typing import TYPE_CHECKING
 
-from ..analysis.derived_variables import leaves_tensor, level_variables
+from ..analysis.derived_variables import leaves_tensor
 from ..analysis.implicit_values import specialize
 from ..analysis.iteration_graph import implied_by, share_interval
 from ..analysis.linearity import adds_in_place, adds_nothing, is_linear
@@ -21,6 +21,7 @@ from ..concrete_notation.traversal import assignments, result_of, statements, wh
 from ..concrete_notation.values import same_value, without_conversions
 from ..errors import LoweringError
 from ..formats.capabilities import Locate, PositionIteration, ValueIteration
+from ..formats.format import level_variables
 from ..index_notation.nodes import Access, Expr
 from ..index_notation.operator_table import OPERATORS
 from ..index_notation.traversal import accesses

@@ -13,13 +13,7 @@ from typing import Any
 
 from ..analysis import merge_lattice
 from ..analysis.coordinate_sets import is_full
-from ..analysis.derived_variables import (
-    DerivedVariable,
-    derived_variables,
-    level_variables,
-    radix_components,
-    single_coordinate_levels,
-)
+from ..analysis.derived_variables import DerivedVariable, derived_variables, radix_components, single_coordinate_levels
 from ..analysis.implicit_values import implicit_value
 from ..analysis.iteration_graph import level_iterators
 from ..analysis.merge_lattice import LevelIterator, Point, TooManyCases
@@ -35,6 +29,7 @@ from ..errors import LoweringError
 from ..formats import Dense, TensorType
 from ..formats.append_chains import AppendChain, is_unordered_list
 from ..formats.capabilities import Locate, PositionIteration, ValueIteration
+from ..formats.format import level_variables
 from ..formats.tensor_vars import TensorVars
 from ..index_notation.nodes import Access, Apply, Expr
 from ..index_notation.operator_table import OPERATORS

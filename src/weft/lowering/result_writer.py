@@ -12,11 +12,12 @@ from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from ..abi import CHUNKS_PER_THREAD
-from ..analysis.derived_variables import level_variables, radix_components
+from ..analysis.derived_variables import radix_components
 from ..concrete_notation.nodes import Assign, Forall
 from ..concrete_notation.nodes import Stmt as Statement
 from ..formats.append_chains import AppendChain, append_chains
 from ..formats.capabilities import Append, Locate, QueriedEdges, SequencedEdges, UnsequencedEdges
+from ..formats.format import level_variables
 from ..index_notation.nodes import Access
 from ..ir.builder import add, block, cast, gt, if_, increment, land, lit, lt, mul, sub
 from ..ir.nodes import Binary, Declare, Expr, For, Load, Select, Stmt, Store, Var

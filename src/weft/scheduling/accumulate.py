@@ -10,7 +10,7 @@ from itertools import pairwise
 from math import prod
 
 from ..analysis.coordinate_sets import is_full
-from ..analysis.derived_variables import level_variables, size_of
+from ..analysis.derived_variables import size_of
 from ..analysis.iteration_graph import places
 from ..analysis.terms import foralls, uniform_factors
 from ..concrete_notation.nodes import SMALL_WORKSPACE, Assign, Forall, RegisterStrips, Stmt, Where
@@ -61,8 +61,7 @@ def _is_single(expr: Expr, loops: Sequence[str], draft: Draft) -> bool:
     """
     single: set[str] = set()
     for access in expr.distinct_accesses:
-        format = draft.types[access.tensor].format
-        steps = pairwise(zip(level_variables(access, format), format.levels, strict=True))
+        steps = pairwise(draft.types[access.tensor].levels_of(access))
         single |= {v for (_, above), (v, level) in steps if level.branchless and (above.unique or not above.ordered)}
     return single.issuperset(loops)
 
@@ -158,8 +157,8 @@ def _is_stripped(problem: LoopProblem, types: Mapping[str, TensorType], term: Ex
     """
     if is_complex(problem.result.dtype) or any(v == d.var or v in d.needs for d in problem.derived):
         return False  # C compilers do not vectorize such loops over complex numbers
-    stored = [(a, types[a.tensor].format) for a in (*term.distinct_accesses, problem.target)]
-    levels = [level for a, f in stored for u, level in zip(level_variables(a, f), f.levels, strict=True) if u == v]
+    stored = (*term.distinct_accesses, problem.target)
+    levels = [level for a in stored for u, level in types[a.tensor].levels_of(a) if u == v]
     return all(u.row_major for u in levels)
 
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from math import inf
 
-from ..analysis.derived_variables import level_variables
 from ..analysis.iteration_graph import Visit, places
 from ..analysis.terms import foralls
 from ..concrete_notation.nodes import Assign, Stmt, Where
 from ..concrete_notation.nodes import Sequence as Seq
 from ..formats import TensorType
 from ..formats.append_chains import coordinate_list_format, is_unordered_list
+from ..formats.format import level_variables
 from ..index_notation.nodes import Expr, Reduce
 from ..remapping import Remapping
 from .cost_model import CONVERT, PLACED, leaves

@@ -17,11 +17,11 @@ from math import prod
 from types import MappingProxyType
 from typing import TypeAlias
 
-from ..analysis.derived_variables import level_variables
 from ..analysis.implicit_values import deciding, typed_implicit_value
 from ..analysis.iteration_algebra import fold, region_of
 from ..analysis.iteration_graph import Types, types_of
 from ..formats import Format, TensorType
+from ..formats.format import level_variables
 from ..index_notation.nodes import Access, Apply, Expr, Reduce
 from ..index_notation.traversal import without_reductions
 from ..remapping.nodes import Binary

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ..analysis.coordinate_sets import is_full
-from ..analysis.derived_variables import level_variables, radix_components
+from ..analysis.derived_variables import radix_components
 from ..concrete_notation.nodes import Fill, Forall, Stmt
 from ..concrete_notation.nodes import Sequence as Seq
 from ..concrete_notation.traversal import rewrite_outermost
 from ..formats.append_chains import append_chains
+from ..formats.format import level_variables
 from ..index_notation.nodes import Expr
 from ..records import replace
 from .draft import Draft

@@ -13,11 +13,12 @@ from collections.abc import Iterator, Mapping, Sequence, Set
 from itertools import combinations
 
 from ..analysis.coordinate_sets import is_driven
-from ..analysis.derived_variables import DerivedVariable, derived_variables, level_variables, passes_edge
+from ..analysis.derived_variables import DerivedVariable, derived_variables, passes_edge
 from ..analysis.implicit_values import typed_implicit_value
 from ..concrete_notation.values import same_value
 from ..formats import Format, TensorType
 from ..formats.append_chains import is_appendable, is_unordered_list
+from ..formats.format import level_variables
 from ..index_notation.nodes import Access, Apply, Assignment, Expr, Reduce
 from ..index_notation.operator_table import OPERATORS
 from ..index_notation.traversal import bound_variables, outermost_reductions, reductions, renamed, rewrite

@@ -6,11 +6,11 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import permutations
 from math import factorial, inf, prod
 
-from ..analysis.derived_variables import level_variables
 from ..analysis.implicit_values import typed_implicit_value
 from ..analysis.iteration_graph import Visit, conversions
 from ..concrete_notation.values import same_value
 from ..formats import Format, TensorType
+from ..formats.format import level_variables
 from ..index_notation.nodes import Access, Expr, Reduce
 from ..records import replace
 from .cost_model import (

@@ -7,13 +7,14 @@ from collections.abc import Collection, Mapping, Sequence
 from math import prod
 
 from ..analysis.contributions import levels_to_gather, takes_values
-from ..analysis.derived_variables import DerivedVariable, level_variables, radix_components
+from ..analysis.derived_variables import DerivedVariable, radix_components
 from ..analysis.implicit_values import is_never_empty, typed_implicit_value
 from ..analysis.iteration_graph import places
 from ..analysis.terms import additive_terms, dtype_of
 from ..concrete_notation.values import same_value
 from ..formats import Format, TensorType
 from ..formats.append_chains import append_chains
+from ..formats.format import dtypes_of, level_variables
 from ..index_notation.nodes import Access, Assignment, Expr, Reduce
 from ..index_notation.operator_table import OPERATORS
 from ..index_notation.traversal import bound_variables, has_reduction, outermost_reductions, replaced
@@ -63,7 +64,7 @@ class LoopProblem:
     @cached
     def dtypes(self) -> Mapping[str, str]:
         """Return the dtypes of all tensors."""
-        return {name: type.dtype for name, type in self.types.items()}
+        return dtypes_of(self.types)
 
     @cached
     def result(self) -> TensorType:

@@ -7,7 +7,6 @@ from collections.abc import Sequence
 import numpy as np
 
 from ..analysis.coordinate_sets import is_full
-from ..analysis.derived_variables import level_variables
 from ..analysis.implicit_values import implicit_value
 from ..analysis.iteration_graph import level_iterators
 from ..analysis.terms import foralls
@@ -15,6 +14,7 @@ from ..concrete_notation.nodes import Assign, Fill, Forall, Stmt
 from ..concrete_notation.nodes import Sequence as Seq
 from ..concrete_notation.values import UNKNOWN, is_constant
 from ..formats.append_chains import append_chains
+from ..formats.format import level_variables
 from ..index_notation.nodes import Access, Apply, Expr, Reduce
 from ..records import replace
 from .accumulate import accumulated, in_registers

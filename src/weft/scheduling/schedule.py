@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from ..analysis.derived_variables import level_variables, radix_components
+from ..analysis.derived_variables import radix_components
 from ..analysis.insertion_plan import InsertionPlan
 from ..analysis.terms import dtype_of, merge_reductions, with_independent_sums
 from ..concrete_notation.nodes import Fill, Forall, Program, Split, Stmt, Where
@@ -18,6 +18,7 @@ from ..concrete_notation.traversal import result_of
 from ..errors import ScheduleError
 from ..formats import Format, TensorType
 from ..formats.append_chains import is_unordered_list
+from ..formats.format import dtypes_of, level_variables
 from ..index_notation import to_text
 from ..index_notation.nodes import Access, Assignment
 from ..index_notation.traversal import outermost_reductions
@@ -116,7 +117,7 @@ class Schedule:
 
 def one_reduction(assignment: Assignment, types: Mapping[str, TensorType]) -> Assignment:
     """Return the assignment with nested reductions by one operator as one reduction over all their variables."""
-    dtypes = {name: type.dtype for name, type in types.items()}
+    dtypes = dtypes_of(types)
     return replace(assignment, value=merge_reductions(assignment.value, lambda e: dtype_of(e, dtypes)))
 
 
@@ -126,7 +127,7 @@ def forms_of(
     """Return the assignment, and the one with sums over different variables apart where that is another."""
     if not variant.options.enabled("independent-sums"):
         return (assignment,)
-    dtypes = {name: type.dtype for name, type in types.items()}
+    dtypes = dtypes_of(types)
     apart = replace(assignment, value=with_independent_sums(assignment.value, lambda e: dtype_of(e, dtypes)))
     return tuple(dict.fromkeys((assignment, apart)))
 

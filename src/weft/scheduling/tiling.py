@@ -14,12 +14,13 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from ..analysis.derived_variables import DerivedVariable, level_variables, radix_components, single_coordinate_levels
+from ..analysis.derived_variables import DerivedVariable, radix_components, single_coordinate_levels
 from ..analysis.iteration_graph import places
 from ..concrete_notation.nodes import Fill, Forall, Split, Stmt, TileSweep
 from ..concrete_notation.nodes import Sequence as Seq
 from ..concrete_notation.traversal import assignments, rewrite_outermost
 from ..formats import TensorType
+from ..formats.format import level_variables
 from ..index_notation.nodes import Access
 from ..index_notation.traversal import accesses
 from ..records import replace

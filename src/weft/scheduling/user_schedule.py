@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from ..analysis.derived_variables import level_variables
 from ..analysis.iteration_graph import fits
 from ..analysis.terms import dtype_of
 from ..concrete_notation import Program, to_text, transformations, why_not_concrete
 from ..errors import ScheduleError
 from ..formats import TensorType
 from ..formats.append_chains import append_chains
+from ..formats.format import dtypes_of, level_variables
 from ..index_notation import parse
 from ..index_notation import to_text as notation_text
 from ..index_notation.nodes import Access, Apply, Assignment, Expr, Reduce
@@ -73,7 +73,7 @@ class LoopNest:
         expr = _as_planned(expr, self.assignment.value)
         kind = kind or ("dense" if over else "scalar")
         self._try(transformations.can_precompute(self.program, expr, over, name, kind))
-        dtype = dtype_of(expr, {name: type.dtype for name, type in self.types.items()})
+        dtype = dtype_of(expr, dtypes_of(self.types))
         return replace(self, program=transformations.precompute(self.program, expr, over, name, dtype, kind))
 
     def split(self, var: str, outer: str, inner: str, factor: int) -> LoopNest:

@@ -6,13 +6,13 @@ from collections.abc import Sequence
 from math import inf
 
 from ..analysis.coordinate_sets import is_driven, is_full
-from ..analysis.derived_variables import level_variables
 from ..analysis.implicit_values import typed_implicit_value
 from ..analysis.terms import foralls
 from ..concrete_notation.nodes import Assign, Fill, Stmt, Where, WorkspaceKind
 from ..concrete_notation.nodes import Sequence as Seq
 from ..concrete_notation.values import same_value
 from ..formats.append_chains import append_chains, is_appendable
+from ..formats.format import level_variables
 from ..index_notation.nodes import Access, Expr, Literal, Reduce
 from ..index_notation.traversal import has_reduction, outermost_reductions, replaced
 from ..records import replace
