@@ -10,7 +10,7 @@ import io
 import os
 import re
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -27,6 +27,8 @@ settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "default"))
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--update-golden", action="store_true", help="write the golden files instead of comparing")
+    parser.addoption("--one-case", action="store_true", help="run the first case of each parametrized test")
+    parser.addoption("--part", metavar="K/N", help="run one of N parts of the tests, which are numbered from 1")
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -47,6 +49,22 @@ def pytest_configure(config: pytest.Config) -> None:
     # Tests that start Python see the same tree as the tests themselves.
     paths = [str(ROOT / "src"), *filter(None, [os.environ.get("PYTHONPATH")])]
     os.environ["PYTHONPATH"] = os.pathsep.join(paths)
+
+
+_TOGETHER = 64  # items that stay in one part, since their kernels are compiled together
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    kept = items
+    if config.getoption("one_case"):
+        first = {(item.path, item.nodeid.partition("[")[0]): item for item in reversed(items)}
+        kept = [*reversed(first.values())]
+    if part := config.getoption("part"):
+        number, count = map(int, part.split("/"))
+        kept = [item for n, item in enumerate(kept) if n // _TOGETHER % count == number - 1]
+    if len(kept) < len(items):
+        config.hook.pytest_deselected(items=[*set(items) - set(kept)])
+        items[:] = kept
 
 
 @pytest.fixture(autouse=True)
@@ -77,9 +95,17 @@ def golden(request: pytest.FixtureRequest) -> Callable[[str, str], None]:
     return compare
 
 
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_call(item: pytest.Item) -> Generator[None, None, None]:
+    if item.get_closest_marker("compiles_alone"):
+        return (yield)
+    with importlib.import_module("tests.kernel_batches").share():
+        return (yield)
+
+
 @pytest.hookimpl(tryfirst=True)
 def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> bool | None:
-    if pyfuncitem.get_closest_marker("kernels_together") is None:
+    if pyfuncitem.get_closest_marker("compiles_alone"):
         return None
     return importlib.import_module("tests.kernel_batches").run_item(pyfuncitem) or None
 

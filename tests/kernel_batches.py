@@ -1,32 +1,59 @@
-"""Kernels compiled together: most of what the compiler does for a small one is to start and to link."""
+"""Kernels of tests, compiled together: most of what a compiler does for a small one is to start and to link.
+
+Tests run in threads of which one runs at a time. One that lacks a kernel waits, and others run until all wait; then
+one run of the compiler makes what they lack, and they go on. Each test thus runs once, as pytest would run it.
+"""
 
 from __future__ import annotations
 
+import contextlib
+import os
 import re
+import sys
+import threading
+import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextvars import copy_context
 from dataclasses import dataclass
 from functools import cache
-from typing import Any, TypeVar
+from itertools import islice
+from typing import Any, NoReturn, TypeVar
 
 import pytest
 
-from weft.config import config
+from weft.config import SETTINGS, config
+from weft.errors import CompilerError
+from weft.execution import plan_cache, thresholds
+from weft.operations import indexing
+from weft.runtime import cache as disk
 from weft.runtime import loader
 from weft.runtime.objects import Library
 
-__all__ = ["each", "run_item", "together"]
+__all__ = ["each", "run_item", "share", "together"]
 
 T = TypeVar("T")
 _SETTINGS = ("cc", "cflags", "optimization", "sanitize")  # of the loader's keys, after the text
-_open_all = loader.open_all  # which compiles, even while another batch collects texts
 _LARGEST = 400_000  # characters; a sanitizer's time grows faster than the text
+_open_all, _libraries_of = loader.open_all, loader._libraries_of  # which compile one by one
+Texts = Mapping[Any, loader.Wanted]  # under what they are kept in memory
 
 
 class _Missing(BaseException):
     """A kernel is wanted that is not compiled; no ``except`` of weft's own may take it for a failure."""
 
 
+class _Thread(threading.local):
+    """What a thread does with texts that are not compiled: a test waits, and a case of ``each`` is put off."""
+
+    test: _Test | None = None
+    missing: dict[Any, loader.Wanted] | None = None
+    opens = False  # whether it has waited, and may hold the loader's locks
+
+
+_thread = _Thread()
+
+
+# -- shared objects ----------------------------------------------------------------------------------------------
 @dataclass(frozen=True, slots=True)
 class _Part(Library):
     """One C text among those of a shared object: its names have a prefix."""
@@ -38,40 +65,54 @@ class _Part(Library):
 
 
 _parts: dict[Any, _Part] = {}
+_failed: set[Any] = set()  # texts that are compiled by themselves, so that errors are those of one text
 
 
-@contextmanager
-def _collected() -> Iterator[dict[Any, str]]:
-    """Collects the texts that would be compiled, in place of compiling them, under what they are kept in memory."""
-    missing: dict[Any, str] = {}
-
-    def open_all(texts: Sequence[loader.Wanted]) -> list[Library]:
-        keys = [loader.key_of(text) for text in texts]
-        lacking = {key: text.source for key, text in zip(keys, texts, strict=True) if key not in _parts}
-        missing.update(lacking)
-        if lacking:
-            raise _Missing
-        return [_parts[key] for key in keys]
-
-    compiled, loader.open_all = loader.open_all, open_all
-    try:
-        yield missing
-    finally:
-        loader.open_all = compiled
+def _part(text: loader.Wanted) -> Library | None:
+    """Return the library of a text that was compiled with others; a record in the cache on disk says where it is."""
+    key = loader.key_of(text)
+    if key not in _parts and (found := disk.directory().read_record(_name_of_record(key))):
+        facts = loader.facts_of(found["facts"])
+        whole = loader.Wanted(_gone, (), "several kernels", facts)
+        with contextlib.suppress(LookupError):
+            if loader._found(whole) is not None:
+                _keep(key, whole, found["prefix"])
+    return _parts.get(key)
 
 
-def _compile(missing: Mapping[Any, str]) -> None:
-    """Compile texts, those of the same settings together."""
-    texts: dict[tuple[Any, ...], list[str]] = {}
-    for (_, *settings), source in missing.items():
-        texts.setdefault(tuple(settings), []).append(source)
-    for settings, sources in texts.items():
+def _keep(key: Any, whole: loader.Wanted, prefix: str) -> None:
+    (library,) = _open_all([whole])
+    _parts[key] = _Part(library.path, library.handle, prefix=prefix)
+
+
+def _gone() -> NoReturn:
+    raise LookupError("the texts that were compiled together")
+
+
+def _key_of(source: str) -> Any:
+    return loader.key_of(loader.Wanted(source, (), ""))
+
+
+def _name_of_record(key: Any) -> str:
+    return f"part-{disk.checksum(repr(key))}.json"
+
+
+def _compile(missing: Texts) -> None:
+    """Compile texts, those of the same settings together; what fails is left to whoever wants it."""
+    texts: dict[tuple[Any, ...], list[loader.Wanted]] = {}
+    for (_, *settings), text in missing.items():
+        texts.setdefault(tuple(settings), []).append(text)
+    for settings, wanted in texts.items():
         with config.override(**dict(zip(_SETTINGS, settings, strict=True))):
+            sources = [text.source for text in wanted if _part(text) is None]  # another worker may have compiled some
             first, size = 0, 0
             for n, source in enumerate(sources, 1):
                 size += len(source)
                 if size > _LARGEST or n == len(sources):
-                    _compile_together(sources[first:n])
+                    try:
+                        _compile_together(sources[first:n])
+                    except CompilerError:
+                        _failed.update(_key_of(source) for source in sources[first:n])
                     first, size = n, 0
 
 
@@ -82,28 +123,123 @@ def _compile_together(sources: Sequence[str]) -> None:
     for source, prefix in prefixes.items():
         own = "|".join(re.findall(r"^int64_t weft_(\w+)\(", source, re.MULTILINE))
         parts |= dict.fromkeys(re.sub(rf"\bweft_(?=(?:{own}))", f"{prefix}weft_", source).split("\n\n"))
-    (whole,) = _open_all([loader.Wanted("\n\n".join(parts), (), "several kernels")])
+    whole = loader.Wanted("\n\n".join(parts), (), "several kernels")
     for source, prefix in prefixes.items():
-        _parts[loader.key_of(loader.Wanted(source, (), ""))] = _Part(whole.path, whole.handle, prefix=prefix)
+        key = _key_of(source)
+        _keep(key, whole, prefix)
+        disk.directory().write_record(_name_of_record(key), {"facts": loader.as_json(whole.facts), "prefix": prefix})
 
 
+# -- what the loader does ------------------------------------------------------------------------------------------
+def _lacking(texts: Sequence[loader.Wanted]) -> dict[Any, loader.Wanted]:
+    """Return the texts that must be compiled."""
+    wanted = {loader.key_of(text): text for text in texts}
+    return {
+        key: text
+        for key, text in wanted.items()
+        if key not in _failed and key not in loader._libraries and _part(text) is None and loader._found(text) is None
+    }
+
+
+def _await(texts: Sequence[loader.Wanted]) -> None:
+    """Return when texts are compiled, unless they are to be compiled one by one."""
+    if (_thread.missing is None and _thread.test is None) or config.compile == "never" or not _usual_cache():
+        return
+    if not (lacking := _lacking(texts)):
+        return
+    if _thread.missing is not None:
+        _thread.missing |= lacking
+        raise _Missing
+    if _thread.test is not None:
+        _thread.test.wait(lacking)
+
+
+def _usual_cache() -> bool:
+    return config.cache_dir == _CACHE
+
+
+_CACHE = SETTINGS["cache_dir"].read(os.environ)
+
+
+def _patiently(texts: Sequence[loader.Wanted]) -> list[Library]:
+    """Return the libraries of texts, for which a test waits before it takes the loader's locks."""
+    if loader.open_all is _opened:  # else the test collects texts itself
+        _await(texts)
+    before, _thread.opens = _thread.opens, True
+    try:
+        return _libraries_of(texts)
+    finally:
+        _thread.opens = before
+
+
+def _opened(texts: Sequence[loader.Wanted]) -> list[Library]:
+    """Open texts, some of which may have been compiled together."""
+    if not _thread.opens:
+        _await(texts)
+    parts = {text: part for text in texts if (part := _part(text)) is not None} if _usual_cache() else {}
+    others = [text for text in texts if text not in parts]
+    opened = dict(zip(others, _open_all(others) if others else (), strict=True)) | parts
+    return [opened[text] for text in texts]
+
+
+class _Made(threading.Event):
+    """Tells that a plan is made, which a test may be at while it waits for kernels."""
+
+    def wait(self, timeout: float | None = None) -> bool:
+        waiting = {test.thread.ident for test in _tests.values() if not test.done}
+        while not self.is_set():
+            making = {key: making for key, making in plan_cache.plans._making.items() if making.done is self}
+            if not all(each.thread in waiting for each in making.values()):
+                return super().wait(timeout)
+            if _thread.test is None:  # the plan is made anew
+                for key in making:
+                    plan_cache.plans._making.pop(key)
+                break
+            _thread.test.wait({})
+        return True
+
+
+@contextlib.contextmanager
+def share() -> Iterator[None]:
+    """Let the loader take kernels that were compiled together."""
+    before = loader.open_all, loader._libraries_of, plan_cache.Event
+    loader.open_all, loader._libraries_of, plan_cache.Event = _opened, _patiently, _Made
+    try:
+        yield
+    finally:
+        loader.open_all, loader._libraries_of, plan_cache.Event = before
+
+
+# -- cases within a test -------------------------------------------------------------------------------------------
 def each(cases: Iterable[T], run: Callable[[T], None]) -> Iterator[tuple[T, Exception | None]]:
     """Run every case, and say what it raised; one that lacks a kernel begins anew when those of all are compiled."""
     pending = list(cases)
     while pending:
-        later = []
-        with _collected() as missing:
-            for case in pending:
-                try:
+        later, missing = [], {}
+        for case in pending:
+            try:
+                with share(), _collected(missing):
                     run(case)
-                    yield case, None
-                except _Missing:
-                    later.append(case)
-                except Exception as error:
-                    yield case, error
-        if missing:
+            except _Missing:
+                later.append(case)
+            except Exception as error:
+                yield case, error
+            else:
+                yield case, None
+        if missing and _thread.test is not None:
+            _thread.test.wait(missing)
+        elif missing:
             _compile(missing)
         pending = later
+
+
+@contextlib.contextmanager
+def _collected(missing: dict[Any, loader.Wanted]) -> Iterator[None]:
+    before, _thread.missing = _thread.missing, missing
+    try:
+        yield
+    finally:
+        _thread.missing = before
 
 
 def together(cases: Iterable[T], run: Callable[[T], None]) -> None:
@@ -114,33 +250,146 @@ def together(cases: Iterable[T], run: Callable[[T], None]) -> None:
             raise error
 
 
-_AT_ONCE = 32  # items; the kernels that one worker compiles should not be those of all workers
-_outcomes: dict[pytest.Function, Exception | None] = {}
+# -- tests ---------------------------------------------------------------------------------------------------------
+_AT_ONCE = 32  # tests that have begun; the kernels that one worker compiles should not be those of all workers
+_AHEAD = 256  # items among which they are looked for
 
 
-@cache
-def _siblings(session: pytest.Session) -> Mapping[Any, Sequence[pytest.Function]]:
-    """The items of each test function."""
-    found: dict[Any, list[pytest.Function]] = {}
-    for item in session.items:
-        if isinstance(item, pytest.Function):
-            found.setdefault(item.function, []).append(item)
-    return found
+_PATCHED = ((loader, "open_all"), (thresholds, "THRESHOLDS"), (indexing, "_SEARCHES"), (indexing, "_PASSED"))
+
+
+class _Globals:
+    """State of the process that a test may change for a while, and that others must not see meanwhile."""
+
+    __slots__ = ("_state",)
+
+    def __init__(self) -> None:
+        self._state = (
+            {name: getattr(config, name) for name in (*SETTINGS, "code")},
+            (warnings.filters, warnings.showwarning, warnings._showwarnmsg_impl),
+            (sys.stdout, sys.stderr),
+            [getattr(module, name) for module, name in _PATCHED],
+        )
+
+    def restore(self) -> None:
+        settings, filters, (sys.stdout, sys.stderr), patched = self._state
+        for name, value in settings.items():
+            object.__setattr__(config, name, value)
+        warnings.filters, warnings.showwarning, warnings._showwarnmsg_impl = filters
+        warnings._filters_mutated()
+        for (module, name), value in zip(_PATCHED, patched, strict=True):
+            setattr(module, name, value)
+
+
+class _Test:
+    """A test in a thread of its own, which runs while ``resume`` waits for it."""
+
+    def __init__(self, call: Callable[[], Any]):
+        self._call, self._globals = call, _Globals()
+        self.lacking: Texts = {}
+        self.error: BaseException | None = None
+        self.done = False
+        self._turn, self._pause = threading.Semaphore(0), threading.Semaphore(0)
+        self.thread = threading.Thread(target=copy_context().run, args=(self._run,), daemon=True)
+        self.thread.start()
+
+    def resume(self) -> None:
+        """Let the test run until it ends, or lacks kernels."""
+        ours = _Globals()
+        self._globals.restore()
+        self._turn.release()
+        self._pause.acquire()
+        self._globals = _Globals()
+        ours.restore()
+
+    def wait(self, lacking: Texts) -> None:
+        """Return when the kernels that a test lacks are compiled."""
+        self.lacking = lacking
+        self._pause.release()
+        self._turn.acquire()
+
+    def _run(self) -> None:
+        self._turn.acquire()
+        _thread.test = self
+        try:
+            self._call()
+        except BaseException as error:
+            self.error = error
+        self.done = True
+        self._pause.release()
+
+
+_tests: dict[pytest.Function, _Test] = {}
 
 
 def run_item(item: pytest.Function) -> bool:
-    """Run one item of a parametrized test, with those that follow it; return whether it is such an item.
+    """Run one item, with those that come after it; return whether it is an item that may run so.
 
-    A test that takes fixtures or random examples is none: its items are run by pytest, one after the other.
+    One that takes fixtures, is marked, or is debugged is none: pytest runs it by itself.
     """
-    params = item.callspec.params if hasattr(item, "callspec") else {}
-    if not params or set(item._fixtureinfo.argnames) != set(params) or hasattr(item.obj, "hypothesis"):
+    if (state := _state_of(item)) is None:
         return False
-    if item not in _outcomes:
-        siblings = _siblings(item.session)[item.function]
-        n = siblings.index(item)
-        group = [other for other in siblings[n : n + _AT_ONCE] if other not in _outcomes]
-        _outcomes.update(each(group, lambda other: other.obj(**other.callspec.params)))
-    if (error := _outcomes[item]) is not None:
+    while item not in _tests or not _tests[item].done:
+        _begin(item, state)
+        alike = [test for other, test in _tests.items() if not test.done and _state_of(other) == state]
+        for test in alike:
+            if not test.lacking:
+                test.resume()
+            if test is _tests[item] and test.done:
+                break
+        else:
+            _compile({key: text for test in alike for key, text in test.lacking.items()})
+            for test in alike:
+                test.lacking = {}
+    if (error := _tests.pop(item).error) is not None:
         raise error
     return True
+
+
+def _begin(item: pytest.Function, state: Any) -> None:
+    """Begin an item, and others that come after it."""
+    free = _AT_ONCE - sum(not test.done for test in _tests.values())
+    for other in (item, *_after(item)):
+        if other is not item and free <= 0:
+            return
+        if other.get_closest_marker("compiles_alone"):
+            return
+        if other not in _tests and _state_of(other) == state:
+            _tests[other] = _Test(_call_of(other))
+            free -= 1
+
+
+def _call_of(item: pytest.Function) -> Callable[[], Any]:
+    return lambda: item.obj(**(item.callspec.params if hasattr(item, "callspec") else {}))
+
+
+def _after(item: pytest.Item) -> Iterator[pytest.Item]:
+    """Yield the items that this process is to run after one."""
+    items = item.session.items
+    for plugin in item.config.pluginmanager.get_plugins():
+        if hasattr(plugin, "torun") and hasattr(plugin.torun, "lock"):  # a worker of pytest-xdist
+            with plugin.torun.lock() as queue:
+                numbers = [plugin.nextitem_index, *islice(queue, _AHEAD)]
+            yield from (items[n] for n in numbers if isinstance(n, int))
+            return
+    n = items.index(item)
+    yield from items[n + 1 : n + _AHEAD]
+
+
+_ALONE = ("compiles_alone", "skip", "skipif", "xfail", "usefixtures")
+
+
+@cache
+def _state_of(item: pytest.Item) -> Any:
+    """Return what fixtures and marks set up for an item, if others that need the same may run beside it; else None."""
+    if not isinstance(item, pytest.Function) or any(map(item.get_closest_marker, _ALONE)):
+        return None
+    if item.config.getoption("usepdb") or item.config.getoption("trace"):
+        return None
+    params = item.callspec.params if hasattr(item, "callspec") else {}
+    if set(item._fixtureinfo.argnames) - set(params):
+        return None
+    fixtures = item._fixtureinfo.name2fixturedefs
+    automatic = [fixtures[name][-1] for name in item.fixturenames if name not in params and name in fixtures]
+    filters = tuple(mark.args for mark in item.iter_markers("filterwarnings"))
+    return tuple(automatic), filters, item.get_closest_marker("users_thresholds") is None

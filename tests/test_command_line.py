@@ -10,6 +10,8 @@ from weft.__main__ import main
 from weft.optimizations import PASSES
 from weft.runtime import toolchain
 
+pytestmark = pytest.mark.compiles_alone
+
 TTV = ["A(i,j) = B(i,j,k)*c(k)", "-f", "A:ds", "-f", "B:sss", "-f", "c:d"]
 
 

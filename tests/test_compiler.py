@@ -150,6 +150,7 @@ def test_loops_that_bind_nothing_are_malformed():
         assert lowered(*CASES[0]).schedule == kernel.schedule
 
 
+@pytest.mark.compiles_alone
 def test_planning_many_factors_takes_quadratic_time():
     def calls(k):
         count = 0

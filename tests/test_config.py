@@ -9,6 +9,8 @@ from weft import control_groups
 from weft.code_options import code_options
 from weft.config import SETTINGS, Config, available_cpus
 
+pytestmark = pytest.mark.compiles_alone
+
 module = sys.modules["weft.config"]
 
 

@@ -6,8 +6,6 @@ from tests.array_api.states import STANDARD
 
 import weft
 
-pytestmark = pytest.mark.kernels_together
-
 X = np.array([[0.0, 1.5, 0.0, -2.0], [0.0, 0.0, 0.25, 0.0], [3.0, 0.0, 0.0, 0.5]])
 Y = np.array([[0.0, 2.0, -1.0, 0.0], [0.0, 0.0, 0.5, 1.0], [3.0, 0.0, 0.0, 0.0]])
 N, M = X.astype(np.int64) + (X > 1), Y.astype(np.int64)

@@ -16,8 +16,6 @@ from weft.index_notation import parse
 from weft.ir.printer import function_text
 from weft.remapping.nodes import counters_of
 
-pytestmark = pytest.mark.kernels_together
-
 RESULTS = ("dia", "ell", "bsr", "csb", "hash", "dok", "skyline", "banded", "hyb", "lil")
 CASES = {
     "copy": ("C(i,j) = A(i,j)", lambda a, b, x: a),

@@ -18,6 +18,8 @@ from weft.runtime import for_work
 
 from .statements import dense
 
+pytestmark = pytest.mark.compiles_alone
+
 
 def test_tensors_are_cut_by_entries():
     A = weft.random((1000, 10**6), nnz=5000, rng=0, format="csr")

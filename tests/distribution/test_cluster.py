@@ -25,6 +25,8 @@ from weft.storage import Storage
 
 from .statements import STATEMENTS, dense, operand
 
+pytestmark = pytest.mark.compiles_alone
+
 LIMIT = 400 << 20
 
 

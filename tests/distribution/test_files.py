@@ -15,6 +15,8 @@ from weft.errors import FileFormatError, ShapeError
 
 from .statements import dense
 
+pytestmark = pytest.mark.compiles_alone
+
 PROGRAM = """
 import os, sys, numpy as np, weft
 path = sys.argv[1]

@@ -14,6 +14,8 @@ from weft.errors import DensifyError, NotationError, ShapeError
 
 from .statements import DTYPES, STATEMENTS, dense, operand
 
+pytestmark = pytest.mark.compiles_alone
+
 SPARSE = "ABFGPST"
 
 

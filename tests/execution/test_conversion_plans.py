@@ -147,6 +147,7 @@ def tensor(format, order, rng):
     return dense, weft.asarray(dense).asformat(format)
 
 
+@pytest.mark.compiles_alone
 @pytest.mark.parametrize(
     ("source", "target", "order"),
     [
@@ -244,6 +245,7 @@ def test_explain_of_other_methods(method):
 
 
 # -- what the compiler shows -----------------------------------------------------------------------------------------
+@pytest.mark.compiles_alone
 def test_debug_prints_the_passes_of_conversions(capfd):
     source, target = type_of("csr", dtype="uint16"), type_of("csc", dtype="uint16")
     kept_plans.clear()
@@ -257,6 +259,7 @@ def test_debug_prints_the_passes_of_conversions(capfd):
     assert "== simplify: the insertion of entries into hash uint16\nfunction grow(" in shown
 
 
+@pytest.mark.compiles_alone
 def test_passes_of_conversions_are_verified(monkeypatch):
     """As those of expressions are: each lowering is called by the name of its pass."""
     writers = {

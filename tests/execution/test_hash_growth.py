@@ -10,8 +10,6 @@ from weft.execution.hash_growth import empty_tables, inserted, list_of
 from weft.formats import parse_format
 from weft.storage import check, tensor_type
 
-pytestmark = pytest.mark.kernels_together
-
 TABLES = {1: ["hash_vector", "dok"], 2: ["dok", "hash"], 3: ["dok", "hash"]}
 
 

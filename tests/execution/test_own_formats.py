@@ -22,8 +22,6 @@ from weft.formats import (
 )
 from weft.storage import check
 
-pytestmark = pytest.mark.kernels_together
-
 NAMED = {1: ["coo", "dense", "hash_vector"], 2: ["coo", "dense", "csr", "csc", "dia", "bsr", "hash"], 3: ["coo", "csf"]}
 
 

@@ -13,6 +13,8 @@ import weft
 from weft.config import config
 from weft.execution.plan_cache import PlanCache, kept, plans
 
+pytestmark = pytest.mark.compiles_alone
+
 
 class Plan:
     pass

@@ -20,6 +20,8 @@ from weft.formats import Compressed, Format, TensorType, parse_format
 from weft.index_notation import parse, tensors
 from weft.runtime import cache, plan_index, shipped
 
+pytestmark = pytest.mark.compiles_alone
+
 EVERY = 331  # cases of a grid stand for one that is planned
 
 

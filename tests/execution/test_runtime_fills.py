@@ -14,8 +14,6 @@ from weft.index_notation import parse
 from weft.index_notation.nodes import Access, Apply
 from weft.runtime import loader
 
-pytestmark = pytest.mark.kernels_together
-
 SHAPE = (13, 17)
 FORMATS = ("csr", "csc", "coo", "dcsr", "dia", "ell", "bsr", "hash", "dok")
 

@@ -15,8 +15,6 @@ from weft.execution.same_structure import same_structure
 from weft.formats import parse_format
 from weft.storage import check
 
-pytestmark = pytest.mark.kernels_together
-
 FORMATS = [
     "csr", "csc", "coo", "coo_aos", "dcsr", "csf", "gcxs", "ell", "jad", "dia", "bsr", "csb", "mode_generic", "hicoo",
     "hash", "dok", "lil", "skyline", "banded", "hyb",

@@ -135,6 +135,7 @@ def test_fill_values_nan_infinity_duplicates_and_nothing():
     assert weft.evaluate(text(" + "), **empty).shape == (0, 4)
 
 
+@pytest.mark.compiles_alone
 @pytest.mark.parametrize("format", ["csr", "coo", "bsr", "ell", "hash", "dcsr"])
 def test_steps_store_what_one_nest_of_loops_stores(format, monkeypatch):
     arrays = list(operands(format, (8, 10), many=4))  # of whole blocks: nothing is said of what lies beyond an edge

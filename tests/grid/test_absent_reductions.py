@@ -7,8 +7,6 @@ import scipy.sparse as sp
 import weft
 from weft.storage import check
 
-pytestmark = pytest.mark.kernels_together
-
 RNG = np.random.default_rng(3)
 MATRICES = ["csr", "csc", "coo", "dcsr", "dia", "ell", "bsr", "hash", "dok", "lil", "hicoo", "jad", "skyline", "csb"]
 REDUCERS = {"max": np.max, "min": np.min, "prod": np.prod, "any": np.any, "all": np.all}

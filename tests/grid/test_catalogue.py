@@ -11,8 +11,6 @@ from weft.config import config
 from weft.execution.entry_lists import list_entries
 from weft.storage import check
 
-pytestmark = pytest.mark.kernels_together
-
 MATRICES = [
     *(name for name in weft.formats if name != "hash_vector"),
     weft.formats["bsr"](2, blocksize=(3, 2)),

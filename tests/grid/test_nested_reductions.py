@@ -5,8 +5,6 @@ import pytest
 
 import weft
 
-pytestmark = pytest.mark.kernels_together
-
 RNG = np.random.default_rng(0)
 
 

@@ -21,8 +21,6 @@ from weft.storage import check
 
 from .grid import array, densified, stored
 
-pytestmark = pytest.mark.kernels_together
-
 HUGE = 10**6
 SPARSE = [f for f in FORMATS[2] if not f.startswith("dense")]
 

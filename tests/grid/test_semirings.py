@@ -11,8 +11,6 @@ from tests.formats_for_tests import sparse
 import weft
 from weft.storage import check
 
-pytestmark = pytest.mark.kernels_together
-
 RNG = np.random.default_rng(11)
 FORMATS = ["csr", "csc", "coo", "dcsr", "dense", "ell", "dia", "hash", "dok", "bsr"]
 TROPICAL = {"min": np.inf, "max": -np.inf}

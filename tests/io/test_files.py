@@ -332,6 +332,7 @@ def test_frostt_writes_the_largest_narrow_coordinate():
     assert stream.getvalue() == b"2147483648 1\n"
 
 
+@pytest.mark.compiles_alone
 def test_frostt_reads_a_long_line_once():
     """A line of so many words took minutes, as its time grew with their square."""
     start = time.perf_counter()

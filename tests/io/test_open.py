@@ -149,6 +149,7 @@ def test_only_blocks_with_the_rows_are_read(tmp_path, monkeypatch):
     assert read[0] <= 4 < len(file._indexed().blocks)
 
 
+@pytest.mark.compiles_alone
 @pytest.mark.parametrize("name", ["a.npz", "a.h5", "a.zarr", "a.bsp.zarr"])
 def test_only_the_rows_are_read(name, tmp_path, monkeypatch):
     needed(name)

@@ -15,8 +15,6 @@ from weft.formats import TensorType, parse_format
 from weft.index_notation import parse
 from weft.ir import For, walk
 
-pytestmark = pytest.mark.kernels_together
-
 
 def types(**formats):
     return {name: TensorType.of("float64", parse_format(f, order)) for name, (f, order) in formats.items()}

@@ -7,8 +7,6 @@ import scipy.sparse
 import weft
 from weft.lowering.loops import RUN
 
-pytestmark = pytest.mark.kernels_together
-
 
 def coordinates(rng, shape, count, duplicates=False):
     """Coordinates in order."""

@@ -12,8 +12,6 @@ from weft.index_notation import parse
 from weft.remapping import Remapping
 from weft.variant import Variant
 
-pytestmark = pytest.mark.kernels_together
-
 LINE = 16  # elements of one or two cache lines
 SHAPES = [(1, 1), (0, 3), (LINE - 1, 2), (LINE, LINE), (LINE + 1, 3), (3, 2 * LINE + 5), (100, 7), (7, 100)]
 

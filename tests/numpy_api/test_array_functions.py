@@ -11,8 +11,6 @@ from weft.config import config
 from weft.storage import check
 from weft.tensor import dispatch
 
-pytestmark = pytest.mark.kernels_together
-
 
 def compare(found, expected, close=False):
     if isinstance(expected, (tuple, list)):

@@ -15,8 +15,6 @@ from weft.config import config
 from weft.formats.level import LevelEntries
 from weft.storage import check
 
-pytestmark = pytest.mark.kernels_together
-
 
 def compare(A, dense):
     check(A._storage)
@@ -138,6 +136,7 @@ def test_elements_are_collected():
         A[0, 0] = 1j
 
 
+@pytest.mark.compiles_alone
 def test_many_elements_in_any_order_take_seconds():
     n = 200_000
     rng = np.random.default_rng(3)

@@ -11,8 +11,6 @@ from weft.config import config
 from weft.formats import Compressed, Dense, Format, Offset, Range, Squeezed
 from weft.storage import Storage, check, tensor_type
 
-pytestmark = pytest.mark.kernels_together
-
 SHAPES = [(1, 1), (5, 5), (3, 7), (7, 3), (1, 9), (9, 1), (0, 3), (3, 0)]
 OPERATORS = [np.add, np.subtract, np.multiply, np.maximum, np.minimum, np.equal, np.less, np.logical_or, np.copysign]
 TEXTS = {

@@ -9,8 +9,6 @@ import scipy.sparse
 import weft
 from weft.errors import DensifyError
 
-pytestmark = pytest.mark.kernels_together
-
 OPERATORS = [np.divide, np.floor_divide, np.remainder, np.fmod, np.power, np.float_power, np.arctan2]
 
 

@@ -10,8 +10,6 @@ import weft
 from weft.dtypes import adds_alike
 from weft.formats import Compressed, Dense, Format, Offset, Range, Slots, Squeezed
 
-pytestmark = pytest.mark.kernels_together
-
 ROWS, COLUMNS = np.array([0, 0, 1, 2, 2, 2, 3]), np.array([1, 1, 0, 2, 0, 0, 1])
 VALUES = {
     "bool": [True, True, False, True, False, True, False],

@@ -93,6 +93,7 @@ def test_every_axis_of_three(format, way):
             compare(A[key], dense[key], 0)
 
 
+@pytest.mark.compiles_alone
 def test_a_column_of_fibers_is_searched_for():
     """Where few are asked for, and stored anew nothing but what is found."""
     A = weft.random((20, 300, 8), density=0.2, format="csf", rng=1)

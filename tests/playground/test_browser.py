@@ -12,9 +12,13 @@ webdriver = pytest.importorskip("selenium.webdriver", reason="the browser is dri
 
 BROWSER = shutil.which("chromium") or shutil.which("google-chrome") or shutil.which("chrome")
 DRIVER = shutil.which("chromedriver")
-pytestmark = pytest.mark.skipif(
-    not (BROWSER and DRIVER), reason="there is no Chromium with its driver: apt-get install chromium chromium-driver"
-)
+pytestmark = [
+    pytest.mark.compiles_alone,
+    pytest.mark.skipif(
+        not (BROWSER and DRIVER),
+        reason="there is no Chromium with its driver: apt-get install chromium chromium-driver",
+    ),
+]
 FLAGS = (
     "--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--disable-quic", "--no-first-run",
     "--disable-background-networking", "--disable-component-update", "--disable-sync",

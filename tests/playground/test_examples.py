@@ -13,6 +13,8 @@ from weft.remapping.nodes import evaluate
 from weft.storage.hierarchy import entries
 from weft.storage.invariants import check
 
+pytestmark = pytest.mark.compiles_alone
+
 MATRIX = np.array([[5.0, 1, 0, 0, 0, 0], [7, 3, 0, 0, 0, 0], [0, 0, 0, 0, 0, 0], [8, 0, 0, 4, 9, 0]])
 TENSORS = {  # by number of axes
     1: MATRIX[3],

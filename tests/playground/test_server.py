@@ -23,6 +23,8 @@ from weft.playground.stages import answer
 from weft.playground.state import State
 from weft.playground.worker import Worker
 
+pytestmark = pytest.mark.compiles_alone
+
 HOST = f"http://{ADDRESS}:8737"
 VOID = {"meta", "link", "img", "input", "br"}
 

@@ -29,6 +29,8 @@ from weft.playground.state import (
 from weft.runtime import loader, toolchain
 from weft.scheduling.commands import parse_commands
 
+pytestmark = pytest.mark.compiles_alone
+
 
 @pytest.mark.parametrize("preset", PRESETS, ids=lambda preset: preset.key)
 def test_every_preset_has_all_stages(preset):

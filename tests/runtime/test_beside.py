@@ -13,6 +13,8 @@ from weft import errors
 from weft.execution.plan_cache import plans
 from weft.runtime import beside, loader
 
+pytestmark = pytest.mark.compiles_alone
+
 EXPRESSIONS: dict[str, Callable[[weft.SparseTensor, weft.SparseTensor], weft.SparseTensor]] = {
     "append": lambda A, B: A + B,
     "product": lambda A, B: A @ B,

@@ -23,6 +23,8 @@ from weft.runtime.cache import info as cache_info
 from weft.runtime.loader import load
 from weft.runtime.structs import NULL
 
+pytestmark = pytest.mark.compiles_alone
+
 
 def run(value, **kwargs):
     return load(make_source(value, **kwargs), ["compute"], 1, "a test")["compute"](NULL, NULL, 1)

@@ -6,12 +6,15 @@ import sys
 import threading
 import time
 
+import pytest
 from tiny_kernels import make_source
 
 from weft.config import config
 from weft.runtime import forks, toolchain
 from weft.runtime.loader import load
 from weft.runtime.structs import NULL
+
+pytestmark = pytest.mark.compiles_alone
 
 FORKING = """
 import os, signal, sys, threading, time, warnings

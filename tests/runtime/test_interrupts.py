@@ -5,6 +5,8 @@ import sys
 
 import pytest
 
+pytestmark = pytest.mark.compiles_alone
+
 CHILD = """
 import hashlib, os, signal, sys, threading, time
 import numpy as np, weft

@@ -14,6 +14,8 @@ from weft.runtime._ffi import ffi
 from weft.runtime.loader import Functions, load
 from weft.runtime.structs import NULL
 
+pytestmark = pytest.mark.compiles_alone
+
 SUM = (
     PRELUDE
     + """

@@ -11,6 +11,8 @@ from weft.runtime import loader
 from weft.runtime.loader import load
 from weft.runtime.structs import NULL
 
+pytestmark = pytest.mark.compiles_alone
+
 TEXT = "#include <stdint.h>\nint64_t weft_compute(void *a, int64_t *counts, int64_t threads) { return %d; }\n"
 
 

@@ -9,6 +9,8 @@ from weft.config import config
 from weft.errors import ResultTooLargeError
 from weft.runtime import clear_pool, empty, memory, pool_info, shrink, zeros
 
+pytestmark = pytest.mark.compiles_alone
+
 MIB = 1 << 20
 
 

@@ -13,7 +13,10 @@ import pytest
 from weft.runtime import levels, shipped
 from weft.runtime.toolchain import LEVEL
 
-pytestmark = pytest.mark.skipif(levels.machine_level() is None, reason="there are no levels of instructions here")
+pytestmark = [
+    pytest.mark.compiles_alone,
+    pytest.mark.skipif(levels.machine_level() is None, reason="there are no levels of instructions here"),
+]
 SESSION = Path(__file__).with_name("shipped_session.py")
 PLAIN = {name: value for name, value in os.environ.items() if not name.startswith("WEFT_") and name != "CC"}
 

@@ -17,6 +17,8 @@ from weft.runtime import for_work, get_num_threads, limits, set_num_threads, ten
 from weft.runtime.loader import load
 from weft.runtime.structs import NULL
 
+pytestmark = pytest.mark.compiles_alone
+
 PARALLEL = (
     INCLUDES
     + PRELUDE

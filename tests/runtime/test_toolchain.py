@@ -16,6 +16,8 @@ from weft.runtime import cache, levels, toolchain
 from weft.runtime.loader import Functions, load
 from weft.runtime.structs import NULL
 
+pytestmark = pytest.mark.compiles_alone
+
 
 def run(value):
     return load(make_source(value), ["compute"], 1, "a test")["compute"](NULL, NULL, 1)

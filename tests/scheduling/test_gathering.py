@@ -44,6 +44,7 @@ def watched(monkeypatch):
     return seen
 
 
+@pytest.mark.compiles_alone
 @pytest.mark.parametrize(("columns", "crowded"), [(8, True), (48, True), (49, False), (5000, False)])
 def test_few_or_most(columns, crowded, monkeypatch):
     A, peer = matrix(columns)
@@ -58,6 +59,7 @@ def test_few_or_most(columns, crowded, monkeypatch):
     np.testing.assert_array_equal(y.todense(), peer.T @ x)
 
 
+@pytest.mark.compiles_alone
 @pytest.mark.parametrize("columns", [49, 5000, 100_000])
 def test_small_results_are_looked_through(columns, monkeypatch):
     """However few of their coordinates come up: that takes less than to set up a sort."""
@@ -124,6 +126,7 @@ def test_matrices_gathered_whole(format, kind):
     together(product(("sum", "prod", "max", "min", "any", "all", "nansum"), (0, 1, 2, (0, 2))), reduce)
 
 
+@pytest.mark.compiles_alone
 @pytest.mark.parametrize("kind", ["few", "most"])
 def test_matrices_of_few_or_most(kind, monkeypatch):
     A = weft.asarray(tensor("some") if kind == "most" else np.eye(6, 42).reshape(6, 6, 7)).asformat("coo")

@@ -14,7 +14,6 @@ EXPRESSIONS = {
 }
 
 
-@pytest.mark.kernels_together
 @pytest.mark.parametrize("result", ["csr", "coo"])
 @pytest.mark.parametrize("format", ["csr", "coo", "skyline", "dia", "hash"])
 @pytest.mark.parametrize("text", EXPRESSIONS)

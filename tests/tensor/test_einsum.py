@@ -12,8 +12,6 @@ import scipy.sparse as sp
 import weft
 from weft.errors import DTypeError, FormatError, NotationError, ShapeError, StorageError
 
-pytestmark = pytest.mark.kernels_together
-
 
 def array(seed, shape):
     rng = np.random.default_rng(seed)

@@ -120,6 +120,7 @@ print(vars(LazyMethods)["sum"].__module__, type(vars(LazyMethods)["setdiag"]).__
     assert done.stdout == "weft.numpy_api.reductions LazyMethod\n", done.stderr
 
 
+@pytest.mark.compiles_alone
 def test_threads_use_a_method_for_the_first_time_at_once():
     program = """
 import threading, weft
@@ -135,6 +136,7 @@ assert found == [([[0.0, 3.0], [1.0, 0.0]], [1, 0])] * 8, found
     subprocess.run([sys.executable, "-c", program], check=True)
 
 
+@pytest.mark.compiles_alone
 def test_threads_find_one_function(fresh):
     start, found = threading.Barrier(8), []
 

@@ -13,8 +13,6 @@ import weft
 from weft.errors import DTypeError, ShapeError
 from weft.storage import check
 
-pytestmark = pytest.mark.kernels_together
-
 OPERATORS = {"+": operator.add, "-": operator.sub, "*": operator.mul, "/": operator.truediv}
 FORMATS = ["csr", "csc", "dcsr", "coo", "dense"]
 

@@ -46,6 +46,7 @@ def run(*workers):
     return raised
 
 
+@pytest.mark.compiles_alone
 @pytest.mark.usefixtures("often")
 @pytest.mark.parametrize("format", FORMATS)
 def test_threads_that_assign_different_elements_lose_none(format):
@@ -69,6 +70,7 @@ def test_threads_that_assign_different_elements_lose_none(format):
     np.testing.assert_array_equal(A.todense(), wanted)
 
 
+@pytest.mark.compiles_alone
 @pytest.mark.usefixtures("often")
 @pytest.mark.parametrize("format", ["csr", "coo", "dok", "hash", "lil"])
 def test_readers_see_a_whole_tensor(format):
@@ -95,6 +97,7 @@ def test_readers_see_a_whole_tensor(format):
     assert run(write, read, read) == []
 
 
+@pytest.mark.compiles_alone
 def test_structs_that_threads_make_at_once_stay_valid(monkeypatch):
     """A kernel may run with any of them: what each points to must live as long as the storage."""
     made, make = [], storage.tensor_struct
@@ -112,6 +115,7 @@ def test_structs_that_threads_make_at_once_stay_valid(monkeypatch):
     assert all(any(kept is alive for kept in held._alive) for _, alive in made)
 
 
+@pytest.mark.compiles_alone
 @pytest.mark.usefixtures("often")
 def test_tensors_assigned_to_each_other_do_not_wait_for_each_other():
     A, B = (weft.asarray(np.eye(20), format="dok") for _ in range(2))
@@ -294,6 +298,7 @@ assert refused > 500 and kept > 10, (refused, kept)
 """
 
 
+@pytest.mark.compiles_alone
 @pytest.mark.parametrize("seed", range(3))
 def test_pickles_of_which_a_bit_is_flipped_crash_nothing(seed):
     done = subprocess.run([sys.executable, "-c", FLIPPING, str(seed)], capture_output=True, text=True, timeout=500)
