@@ -536,7 +536,9 @@ PAGES: tuple[Page, ...] = (
             Group(
                 "The accessor",
                 "xarray.Accessor "
-                + members("xarray.Accessor", "isel sel interp polyfit to_series to_dataframe todense tensor"),
+                + members(
+                    "xarray.Accessor", "isel sel interp polyfit idxmax idxmin to_series to_dataframe todense tensor"
+                ),
             ),
             Group("Series", members("xarray", "from_series")),
             Group("Windows", members("lib.stride_tricks", "sliding_window_view")),

@@ -307,6 +307,48 @@ class Accessor:
         return found.to_dataset()
 
     @ends_at_caller
+    def idxmax(self, dim: Hashable, *, skipna: bool | None = None, fill_value: Any = None) -> Any:
+        """Return the label of the largest element along a dimension, of arrays of any number of dimensions.
+
+        Parameters
+        ----------
+        dim : hashable
+            The dimension, which has coordinates.
+        skipna : bool, optional
+            True to skip NaN, which is the default for floats and complex numbers.
+        fill_value : scalar, optional
+            The result where every element is NaN; by default what xarray takes for missing labels, such as NaN.
+
+        Returns
+        -------
+        xarray.DataArray
+            The labels, as an ndarray.
+
+        Examples
+        --------
+        >>> import weft.xarray
+        >>> import xarray as xr
+        >>> A = xr.DataArray(weft.eye(3), dims=("y", "x"), coords={"x": [10, 20, 30]})
+        >>> A.weft.idxmax("x").values
+        array([10., 20., 30.])
+        """
+        return _label_of(self._array, "argmax", dim, skipna, fill_value)
+
+    @ends_at_caller
+    def idxmin(self, dim: Hashable, *, skipna: bool | None = None, fill_value: Any = None) -> Any:
+        """Return the label of the smallest element along a dimension; see :meth:`idxmax`, with whose parameters.
+
+        Examples
+        --------
+        >>> import weft.xarray
+        >>> import xarray as xr
+        >>> A = xr.DataArray(-weft.eye(3), dims=("y", "x"), coords={"x": [10, 20, 30]})
+        >>> A.weft.idxmin("x").values
+        array([10., 20., 30.])
+        """
+        return _label_of(self._array, "argmin", dim, skipna, fill_value)
+
+    @ends_at_caller
     def to_series(self, name: Any = None) -> Any:
         """Return a pandas Series of the stored entries, with the labels of the dimensions as its index.
 
@@ -371,6 +413,23 @@ class Accessor:
         'ndarray'
         """
         return self._array.copy(data=asarray(self._array.data).todense())
+
+
+def _label_of(array: Any, which: str, dim: Hashable, skipna: bool | None, fill_value: Any) -> Any:
+    """Return the labels at the places that ``argmax`` or ``argmin`` gives."""
+    if dim not in array.coords:
+        raise KeyError(f"dimension {dim!r} has no coordinates; the coordinates are {tuple(array.coords)}")
+    missing = None
+    if skipna or (skipna is None and array.dtype.kind in "cf"):
+        missing = array.isnull().all(dim)
+        array = array.where(~missing, 0)
+        missing = missing.copy(data=np.asarray(asarray(missing.data).todense()))
+    places = getattr(array, which)(dim, skipna=skipna)
+    labels = array[dim].to_numpy()[np.asarray(asarray(places.data).todense())]
+    found = places.copy(data=labels).rename(dim)
+    if missing is None:
+        return found
+    return found.where(~missing) if fill_value is None else found.where(~missing, fill_value)
 
 
 def _numbers(array: Any, dim: Hashable) -> np.ndarray[Any, Any]:

@@ -46,14 +46,14 @@ def matrix():
     return weft.random((300, 40), density=0.2, rng=0, format="csr")
 
 
-@pytest.mark.parametrize("name", ["a.npz", "a.mtx", "a.tns", "a.zarr", "a.h5"])
+@pytest.mark.parametrize("name", ["a.npz", "a.mtx", "a.tns", "a.zarr", "a.h5", "a.parquet"])
 def test_each_task_reads_its_part(A, tmp_path, name):
-    pytest.importorskip({"zarr": "zarr", "h5": "h5py"}.get(name.split(".")[1], "numpy"))
+    pytest.importorskip({"zarr": "zarr", "h5": "h5py", "parquet": "pyarrow"}.get(name.split(".")[1], "numpy"))
     path = str(tmp_path / name)
     weft.save_npz(path, A, compressed=False) if name.endswith("npz") else weft.save(path, A)
     X = weft.dask.open(path, entries=700)
     assert X.numblocks[0] >= 3
-    assert X._meta.format == ("coo" if name[2:] in ("mtx", "tns") else "csr")
+    assert X._meta.format == ("coo" if name[2:] in ("mtx", "tns", "parquet") else "csr")
     assert weft.dask.open(path, entries=700, format="dcsr").blocks[1].compute().format == "dcsr"
     np.testing.assert_allclose(dense(X.compute()), dense(A))
     total = weft.dask.evaluate("y(j) = X(i,j)*X(i,j)", X=X)

@@ -130,6 +130,19 @@ def test_fitted_polynomials(dim, deg):
     require_same(found.polyfit_coefficients, wanted.polyfit_coefficients)
 
 
+@pytest.mark.parametrize("dim", ["time", "x"])
+def test_labels_of_the_largest(dim):
+    data = N.copy()
+    data[:, 1] = np.nan
+    for tensor, array in ((rain, dense), (rain.copy(data=weft.asarray(data, format="coo")), dense.copy(data=data))):
+        for which in ("idxmax", "idxmin"):
+            found, wanted = getattr(tensor.weft, which)(dim), getattr(array, which)(dim)
+            xr.testing.assert_identical(found.drop_attrs(), wanted.drop_attrs())
+    assert tensor.weft.idxmax("x", fill_value=-1).min() == array.idxmax("x", fill_value=-1).min()
+    with pytest.raises(KeyError, match="has no coordinates"):
+        rain.drop_vars("x").weft.idxmax("x")
+
+
 def test_series_and_frames():
     series = rain.weft.to_series()
     wanted = dense.to_series()
