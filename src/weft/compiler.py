@@ -21,7 +21,7 @@ from .analysis.insertion_plan import InsertionPass
 from .analysis.level_queries import queries_over_axes
 from .analysis.runtime_fills import fill_operands
 from .analysis.summation_order import order_of_sums
-from .assembly.insertion_writer import InsertionWriter, insertion_lowerer
+from .assembly.insertion_writer import InsertionWriter, can_share, insertion_lowerer
 from .assembly.placement import place_result
 from .code_options import CodeOptions
 from .codegen import CText, NameMaker, print_module
@@ -48,12 +48,14 @@ from .ir.passes.scalar_powers import scalar_powers
 from .ir.passes.simplify import simplify
 from .ir.passes.vector_math import batch_math_calls
 from .ir.printer import function_text
+from .lowering.append_writer import usual_writer
+from .lowering.context import LoweringContext
 from .lowering.function_kind import FunctionKind
+from .lowering.implicit_entries import lowering_context
 from .lowering.lowerer import Lowerer
-from .lowering.parallel_append import ParallelAppendWriter
-from .lowering.result_writer import ResultWriter, WriterOf
-from .lowering.shared_structure import SharedStructureWriter
-from .lowering.workspaces import LISTED
+from .lowering.parallel_append import ParallelAppendWriter, why_not_in_parts
+from .lowering.result_writer import LocatedWriter, WriterOf
+from .lowering.workspace_types import LISTED
 from .records import cached, record, replace
 from .remapping import Remapping
 from .scheduling.schedule import Schedule, cheapest_schedule, forms_of, one_reduction, share_loop, views_of
@@ -145,17 +147,17 @@ class Lowered:
     @cached
     def implicit_value(self) -> object:
         """Return the value of the program where no operand has a stored entry."""
-        return self.evaluation[1].implicit_value
+        return self.context.implicit_value
 
     @cached
     def counted_reductions(self) -> tuple[tuple[str, ...], ...]:
         """Return the variables over which a reduction counts implicit entries, for each such reduction."""
-        return tuple(c.over for c in self.evaluation[1].implicit_entries.values() if c.needs_number)
+        return tuple(c.over for c in self.context.implicit_entries.values() if c.needs_number)
 
     @cached
     def reaches_stored_only(self) -> bool:
         """Return whether only coordinates that stored entries reach are appended."""
-        return self.evaluation[1].reaches_stored_only
+        return self.context.reaches_stored_only
 
     @cached
     def visited_axes(self) -> tuple[int, ...]:
@@ -168,7 +170,7 @@ class Lowered:
         told = {
             v for a, format in levels for v, k in zip(level_variables(a, format), format.levels, strict=True) if k.full
         }
-        lattices = self.evaluation[1].lattices
+        lattices = self.evaluation[1].state.lattices
         every = {v for v, points in lattices if any(all(it.full for it in point.coiterate) for point in points)}
         # The outermost loop alone may visit the rows of an operand that is stored again.
         visited, outermost = every.intersection(indices) - told, {v for v, _ in lattices[:1]}
@@ -192,20 +194,21 @@ class Lowered:
             return False
         return True
 
-    def lowerer(self, kind: FunctionKind, writer: WriterOf = ResultWriter, most: float = inf) -> Lowerer:
+    @cached
+    def context(self) -> LoweringContext:
+        """Return the context in which functions are lowered."""
+        s, skip_fill = self.schedule, self.skip_fill and self.structure is None
+        return lowering_context(s.program, s.target, self.used_types, self.names, self.options, skip_fill)
+
+    def lowerer(self, kind: FunctionKind, writer: WriterOf = usual_writer, most: float = inf) -> Lowerer:
         """Return the lowerer of one function, whose result ``writer`` writes if it is appended to or located in."""
-        s = self.schedule
-        if s.insertion is not None:  # the last pass, which computes the values
+        if self.schedule.insertion is not None:  # the last pass, which computes the values
             *_, last = self.insertion_lowerers()
-            last.most = most
+            last.state.most = most
             return last
         if self.structure is not None:
-            writer = partial(SharedStructureWriter, lead=self.structure)
-        skip_fill = self.skip_fill and self.structure is None
-        types = self.used_types
-        lowerer = Lowerer(s.program, s.target, types, self.names, kind, self.options, skip_fill, writer)
-        lowerer.most = most
-        return lowerer
+            writer = partial(LocatedWriter, lead=self.structure)
+        return Lowerer(self.context, kind, writer, most)
 
     @cached
     def used_types(self) -> Mapping[str, TensorType]:
@@ -220,15 +223,9 @@ class Lowered:
 
     def insertion_lowerers(self, *, threads: bool = False) -> list[Lowerer]:
         """Return a lowerer for each pass that assembles the result by insertion."""
-        s = self.schedule
-        assert s.insertion is not None
-        return [
-            insertion_lowerer(
-                s.program, s.target, self.used_types, self.names, replace(each, threads=threads), self.options,
-                self.skip_fill, s.insertion,
-            )
-            for each in self.insertion_passes
-        ]  # fmt: skip
+        plan = self.schedule.insertion
+        assert plan is not None
+        return [insertion_lowerer(self.context, plan, replace(each, threads=threads)) for each in plan.passes]
 
     @cached
     def inserts_in_parallel(self) -> bool:
@@ -236,7 +233,7 @@ class Lowered:
         s = self.schedule
         if s.insertion is None or self.skip_fill or not s.insertion.shareable:
             return False
-        return self.variant.conversion or _inserter(self.insertion_lowerers(threads=True)[-1]).can_share()
+        return self.variant.conversion or can_share(self.context)
 
     def insertion_functions(self, *, threads: bool = False, trace: Trace | None = None) -> tuple[Function, ...]:
         """Return the function of each pass that assembles the result by insertion."""
@@ -264,11 +261,12 @@ class Lowered:
     def _queries(self) -> Iterator[str]:
         format = self.schedule.result.format
         for lowerer in self.insertion_lowerers():
-            inserter = _inserter(lowerer)
-            if (k := inserter.phase.level) is not None and inserter.asked:
-                queries = "; ".join(map(str, queries_over_axes(format, k)))
-                yield f"level {k + 1} ({format.levels[k]}): {queries}"
-                yield from (f"  {inserter.name}: {a.statement}" for a in inserter.asked)
+            writer = lowerer.writer
+            assert isinstance(writer, InsertionWriter)
+            if (asked := writer.queries) is not None and asked.asked:
+                queries = "; ".join(map(str, queries_over_axes(format, asked.k)))
+                yield f"level {asked.k + 1} ({format.levels[asked.k]}): {queries}"
+                yield from (f"  {writer.name}: {a.statement}" for a in asked.asked)
 
     def all_functions(self, trace: Trace | None = None) -> tuple[Function, ...]:
         """Return the functions that compute the whole result: one, or one for each pass of an insertion."""
@@ -279,7 +277,7 @@ class Lowered:
     def function(
         self,
         kind: FunctionKind,
-        writer: WriterOf = ResultWriter,
+        writer: WriterOf = usual_writer,
         most: float = inf,
         trace: Trace | None = None,
     ) -> tuple[Function, Lowerer]:
@@ -320,8 +318,7 @@ class Lowered:
         """Return whether threads can append in parts."""
         if not self.options.enabled("parallel-append") or not self.appends:
             return False
-        writer = self.lowerer(FunctionKind.EVALUATE, ParallelAppendWriter).target
-        return isinstance(writer, ParallelAppendWriter) and writer.why_not() is None and self.reaches_stored_only
+        return why_not_in_parts(self.context) is None and self.reaches_stored_only
 
     def _of(self, kind: FunctionKind) -> tuple[Function, Lowerer]:
         return self.evaluation if kind is FunctionKind.EVALUATE else self.function(kind)
@@ -356,7 +353,7 @@ class Lowered:
         function, lowerer = self.evaluation
         s = self.schedule
         functions = (function,) if s.insertion is None else self.insertion_functions()
-        lattices = dict.fromkeys(f"{v}: {merge_lattice.to_text(points)}" for v, points in lowerer.lattices)
+        lattices = dict.fromkeys(f"{v}: {merge_lattice.to_text(points)}" for v, points in lowerer.state.lattices)
         return {
             "index notation": to_text(self.assignment),
             "formats": types_text(s.types),
@@ -476,14 +473,9 @@ def _scheduled_by_user(planned: Schedule, explicit: Assignment, change: Callable
     return replace(planned, program=loops.checked(), decisions=(*planned.decisions, "scheduled by hand"))
 
 
-def _inserter(lowerer: Lowerer) -> InsertionWriter:
-    assert isinstance(lowerer.target, InsertionWriter)
-    return lowerer.target
-
-
 def lower(lowerer: Lowerer, operands: Sequence[str], trace: Trace | None = None) -> Function:
     """Return the function that a lowerer makes of its loops, as simplified IR."""
-    trace = trace or _usual_trace(lowerer.options)
+    trace = trace or _usual_trace(lowerer.context.options)
     return trace("simplify", simplify, trace("lowering", lowerer.lower, operands))
 
 

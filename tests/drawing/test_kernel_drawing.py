@@ -47,7 +47,7 @@ def test_drawings_of_expressions(name):
     text, formats = EXPRESSIONS[name]
     kernel = weft.compile(text, **formats)
     for assignment, lowerer in lowerers(kernel):
-        graph = iteration_graph(lowerer, to_text(assignment))
+        graph = iteration_graph(lowerer.context, to_text(assignment))
         shown = {label.text for label in checked(graph_scene(graph)).iter(f"{SVG}text")}
         assert shown.issuperset(v for v, _ in graph.loops)
         assert shown.issuperset(path.access for path in graph.paths)
@@ -64,7 +64,7 @@ def test_drawings_of_expressions(name):
 
 def test_iteration_graph():
     ((_, lowerer),) = lowerers(weft.compile("C(i,k) = A(i,j)*B(j,k)", A="csr", B="csc:1,0"))
-    graph = iteration_graph(lowerer, "")
+    graph = iteration_graph(lowerer.context, "")
     assert graph.loops == (("i", "parallel"), ("j", ""), ("k", ""))
     assert [(path.access, path.stops) for path in graph.paths] == [
         ("A(i,j)", (("i", "A1 dense"), ("j", "A2 compressed"))),
@@ -76,7 +76,7 @@ def test_iteration_graph():
 
 def test_loops_that_are_cut_stand_for_their_variables():
     ((_, lowerer),) = lowerers(weft.compile("y(i) = A(i,j)*x(j)", A="dia"))
-    assert iteration_graph(lowerer, "").loops == (("j-i", ""), ("j", ""), ("i", "in tiles, parallel"))
+    assert iteration_graph(lowerer.context, "").loops == (("j-i", ""), ("j", ""), ("i", "in tiles, parallel"))
 
 
 def test_lattices():

@@ -81,4 +81,4 @@ def test_lattices(text, formats, points):
     types = {name: TensorType.of("float64", parse_format(f, len(f))) for name, f in formats.items()}
     types["a"] = TensorType.of("float64", parse_format("d", 1))
     _, lowerer = plan_loops(parse(text), types).function(FunctionKind.EVALUATE)
-    assert next(merge_lattice.to_text(p) for v, p in lowerer.lattices if v == "i") == points
+    assert next(merge_lattice.to_text(p) for v, p in lowerer.state.lattices if v == "i") == points

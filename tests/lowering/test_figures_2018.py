@@ -62,7 +62,7 @@ def test_fused_iteration_is_one_loop():
 def test_lattices_of_figure_6():
     """A coordinate list without an empty row covers the rows: they are walked by it alone, and the other is located."""
     _, lowerer = lowered(*FIGURES["fig09b"]).function(FunctionKind.EVALUATE)
-    found = {v: merge_lattice.to_text(points) for v, points in lowerer.lattices}
+    found = {v: merge_lattice.to_text(points) for v, points in lowerer.state.lattices}
     assert found == {"i": "(C1 | B1)", "j": "(B2 ∧ C2) (B2) (C2)"}
 
 

@@ -130,17 +130,17 @@ class EdgeWriter:
         begin, begin_is = declare("parents_begin", before[0])
         end, end_is = declare("parents_end", before[1])
         edges = level.require(ChildlessEdges)
-        told = edges.seq_finalize_edges(m, (begin, end), source.entries_before(chunk[0]), ir.Var("q"))
-        return block(begin_is, end_is, told)
+        childless = edges.seq_finalize_edges(m, (begin, end), source.entries_before(chunk[0]), ir.Var("q"))
+        return block(begin_is, end_is, childless)
 
-    def after(self, told: bool) -> ir.Stmt:
-        """Return the edge insertions after the last entry; ``told`` is true if ``finish`` was called for each chunk."""
+    def after(self, in_chunks: bool) -> ir.Stmt:
+        """Return the edge insertions after the last entry; ``in_chunks`` if ``finish`` was called for each chunk."""
         level, m = self._level
         sequenced = level.require(SequencedEdges)
         begin = sequenced.seq_init_edges(m, lit(0))
         if not self.has_parents:
             return block(begin, sequenced.seq_insert_edges(m, lit(0), ir.Load(COUNTS, lit(0))))
-        if told:
+        if in_chunks:
             return begin
         # Without chunks, the edges of all parents without children are inserted at once.
         parents = lit(0), self._parents(self._first)

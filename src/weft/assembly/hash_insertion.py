@@ -15,9 +15,13 @@ from ..ir import nodes as ir
 from ..ir.builder import add, block, cast, gt, if_, increment, lit, mul
 from ..lowering.environment import Environment
 from ..lowering.function_kind import COUNTS
-from ..lowering.lowerer import Lowerer
-from ..lowering.scalar_expressions import lower_expr, update
+from ..lowering.function_state import FunctionState
+from ..lowering.operand_values import value_of
+from ..lowering.positions import position
+from ..lowering.scalar_expressions import update
+from ..records import replace
 from .entry_writer import EntryWriter
+from .insertion_pass import source_of
 
 FULL = 2
 """Return value of a pass that stops since a table has no room left."""
@@ -36,14 +40,15 @@ class HashInsertionWriter(EntryWriter):
 
     name = "grow"
 
-    def __init__(self, owner: Lowerer, access: Access, adds: bool):
-        super().__init__(owner, access)
+    def __init__(self, f: FunctionState, access: Access, adds: bool):  # adds, or replaces, a stored value
+        super().__init__(f, access)
         self.adds = adds
         self.used = ir.Var(f"{self.vars.name}_used", "int64*")
-        self.take(self.vars, (self.used,))
+        self.use(replace(self.vars, arrays=(*self.vars.arrays, self.used)))
 
     def store(self, stmt: Assign, env: Environment) -> ir.Stmt:
-        value = cast(lower_expr(stmt.value, lambda a: self.owner.read(a, env)), self.vars.type.dtype)
+        f = self.f
+        value = cast(value_of(f, stmt.value, env), self.vars.type.dtype)
         levels: tuple[LevelFormat, ...] = self.vars.type.format.levels
         coords = tuple(env.coords[v] for v in self.path)
         # Levels above are located by arithmetic: their position selects the table.
@@ -51,11 +56,11 @@ class HashInsertionWriter(EntryWriter):
         for level, m, coord in zip(levels[:-1], self.vars.levels, coords, strict=False):
             parent = level.require(Locate).locate(m, parent, coord)
         table, m = levels[-1].require(HashTable), self.vars.levels[-1]
-        p, of = self.owner.name("p"), self.owner.name("table")
+        p, of = f.name("p"), f.name("table")
         used, here = ir.Load(self.used, of), ir.Load(self.vars.vals, p)
         # The table would be more than half full with one entry more.
         full = gt(mul(add(used, lit(1)), lit(2)), ir.Load(m.arrays["width"], lit(0)))
-        stop = block(ir.Store(COUNTS, lit(0), self.owner.position(self.source, env)), ir.Return(lit(FULL)))
+        stop = block(ir.Store(COUNTS, lit(0), position(f, source_of(f.context.program), env)), ir.Return(lit(FULL)))
         enters = block(if_(full, stop), increment(used), table.settle(m, p, coords), ir.Store(self.vars.vals, p, value))
         there = update("add", here, value) if self.adds else ir.Store(self.vars.vals, p, value)
         return block(

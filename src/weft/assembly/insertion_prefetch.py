@@ -40,36 +40,36 @@ def prefetch_insertion(
     p: ir.Expr,
     coords: Mapping[str, ir.Expr],
     result: tuple[Format, Sequence[LevelVars], Sequence[str]],
-    k: int,
-    values: ir.Var | None,
+    k: int,  # the level that gives an entry the next free position of its parent
+    values: ir.Var | None,  # None if values are not written
     name: ir.Var,
 ) -> ir.Stmt:
     """Return the prefetch of the memory for the entry ``AHEAD`` positions after ``p``, which is empty if unknown."""
-    format, made, variables = result
+    format, levels, variables = result
     # The later position is known only if levels above are located by coordinates, at least one of which is listed.
     above = format.levels[:k]
     axes = all(isinstance(c, Axis) for c in format.remapping.coordinates[:k])
     later = add(p, lit(AHEAD))
-    found = coordinates_ahead(source, tensor, later)
+    listed = coordinates_ahead(source, tensor, later)
     if (
         not axes
         or not all(level.has_every and not level.roles for level in above)
-        or not found.keys() & {*variables[:k]}
+        or not listed.keys() & {*variables[:k]}
     ):
         return block()
     # Coordinates that the source does not list for each entry, such as its row, are taken to be those of this entry.
     parent: ir.Expr = lit(0)
-    ahead = tuple(found.get(v, coords[v]) for v in variables)
+    ahead = tuple(listed.get(v, coords[v]) for v in variables)
     for n, level in enumerate(above):
-        parent = level.require(Insertion).get_pos(made[n], parent, ahead)
-    place = format.levels[k].require(Insertion).next_pos(made[k], parent)
+        parent = level.require(Insertion).get_pos(levels[n], parent, ahead)
+    place = format.levels[k].require(Insertion).next_pos(levels[k], parent)
     if place is None:
         return block()
-    written = [made[n].arrays["crd"] for n in range(k, len(format.levels)) if lists(format.levels[n])]
-    arrays = [*written, values] if values is not None else written
-    asks = [ir.Evaluate(ir.Call("weft_prefetch_write", (add(array, name),), "int64")) for array in arrays]
+    crds = [levels[n].arrays["crd"] for n in range(k, len(format.levels)) if lists(format.levels[n])]
+    arrays = [*crds, values] if values is not None else crds
+    prefetches = [ir.Evaluate(ir.Call("weft_prefetch_write", (add(array, name),), "int64")) for array in arrays]
     # The source must not be read beyond its last entry.
     size: ir.Expr = lit(1)
     for level, m in zip(tensor.type.format.levels, tensor.levels, strict=True):
         size = level.get_size(m, size)
-    return if_(lt(later, size), block(ir.Declare(name, place), *asks))
+    return if_(lt(later, size), block(ir.Declare(name, place), *prefetches))

@@ -14,7 +14,7 @@ from ..concrete_notation.traversal import assignments, rewrite, statements
 from ..formats import TensorType
 from ..index_notation.nodes import Access
 from ..index_notation.traversal import accesses
-from ..lowering.workspaces import LISTED
+from ..lowering.workspace_types import LISTED
 from ..records import replace
 from ..scheduling.schedule import Schedule
 

@@ -10,7 +10,8 @@ from ..index_notation.nodes import Access
 from ..ir import nodes as ir
 from ..ir.builder import block, increment, lit, sub
 from ..lowering.environment import Environment
-from ..lowering.lowerer import Lowerer
+from ..lowering.function_state import FunctionState
+from ..lowering.positions import bounds_of
 from ..queries import Statement, Width
 from ..records import replace
 from ..remapping.emit_ir import emit
@@ -28,16 +29,16 @@ class UserQueryWriter(EntryWriter):
 
     name = "ask"
 
-    def __init__(self, owner: Lowerer, access: Access, statements: Sequence[Statement]):
-        super().__init__(owner, access)
+    def __init__(self, f: FunctionState, access: Access, statements: Sequence[Statement]):
+        super().__init__(f, access)
         self.statements = tuple(statements)
         self.answers = [ir.Var(f"answer{n + 1}", "int64*") for n in range(len(statements))]
         self.temporaries = {
             n: ir.Var(f"temporary{n + 1}", "int64*") for n, s in enumerate(statements) if s.where is not None
         }
-        self.take(replace(self.vars, arrays=()), (*self.answers, *self.temporaries.values()))
+        self.use(replace(self.vars, arrays=(*self.answers, *self.temporaries.values())))
         # Widths are answered from the bounds of the innermost loop, which is then not emitted.
-        last = list(foralls_of(owner.program.stmt))[-1:]
+        last = list(foralls_of(f.context.program.stmt))[-1:]
         widths = all(isinstance(s.value, Width) for s in statements)
         self.segments = last[0] if widths and last else None
 
@@ -59,8 +60,8 @@ class UserQueryWriter(EntryWriter):
     def in_place_of(self, loop: Forall, env: Environment) -> ir.Stmt | None:
         if loop is not self.segments:
             return None
-        ((it,),) = (point.coiterate for point in self.owner.lattice(loop, env))
-        begin, end = self.owner.bounds_of(it, loop.var, env)
+        ((it,),) = (point.coiterate for point in self.f.lattice(loop))
+        begin, end = bounds_of(self.f, it, loop.var, env)
         width = sub(end, begin)
         return block(
             *(

@@ -14,7 +14,7 @@ from ..formats.format import level_variables
 from ..index_notation.nodes import Access
 from ..index_notation.printer import expression_text
 from ..index_notation.traversal import accesses
-from ..lowering.lowerer import Lowerer
+from ..lowering.context import LoweringContext
 from ..records import record
 from .scene import COLORS, Arrow, Box, Item, Label, Scene, text_width
 
@@ -41,9 +41,9 @@ class IterationGraph:
     paths: tuple[Path, ...]  # the paths: operands, workspaces, and last the result
 
 
-def iteration_graph(lowerer: Lowerer, assignment: str) -> IterationGraph:
-    """Return the iteration graph of the loops that a lowerer has."""
-    program = lowerer.program
+def iteration_graph(context: LoweringContext, assignment: str) -> IterationGraph:
+    """Return the iteration graph of the loops of a program."""
+    program = context.program
     # A loop that is cut into blocks, or by tiles of another variable, stands for the variable that it is over.
     variable_of = {split.inner: split.var for split in program.splits}
     blocks = {split.outer: getattr(split, "tiles", None) or split.var for split in program.splits}
@@ -58,10 +58,10 @@ def iteration_graph(lowerer: Lowerer, assignment: str) -> IterationGraph:
         if loop.parallel:
             notes.append("parallel")
     found = dict.fromkeys(a for s in assignments(program.stmt) for a in accesses(s.value) if a.indices)
-    paths = [_path(access, lowerer.types, lowerer.names, access.tensor in lowerer.workspaces) for access in found]
-    target = lowerer.target.access
+    paths = [_path(access, context.types, context.names, access.tensor in context.workspaces) for access in found]
+    target = context.target
     if target.indices:
-        paths.append(_path(target, lowerer.types, lowerer.names, False))
+        paths.append(_path(target, context.types, context.names, False))
     for path in paths:
         for v, _ in path.stops:
             loops.setdefault(v, ["follows from the others"])

@@ -68,8 +68,7 @@ def kernel_drawing(kernel: HasKernels, stages: bool | str | Iterable[str] = True
 
 
 def _graph(kernel: Kernel) -> Scene:
-    _, lowerer = kernel.lowered.evaluation
-    return graph_scene(iteration_graph(lowerer, to_text(kernel.lowered.assignment)))
+    return graph_scene(iteration_graph(kernel.lowered.context, to_text(kernel.lowered.assignment)))
 
 
 def _lattices(kernel: Kernel) -> tuple[Lattice, ...]:

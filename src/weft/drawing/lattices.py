@@ -8,12 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from ..analysis.implicit_values import specialize
 from ..analysis.merge_lattice import Point
 from ..concrete_notation import to_text as statement_text
 from ..concrete_notation.nodes import Forall, Stmt
 from ..concrete_notation.traversal import assignments, foralls_of
 from ..index_notation.traversal import accesses
+from ..lowering.context import LoweringContext
+from ..lowering.loop_cases import statement_at
 from ..lowering.lowerer import Lowerer
 from ..records import record
 from .scene import Arrow, Box, Item, Label, Scene, text_width
@@ -63,11 +64,12 @@ class Lattice:
 def lattices(lowerer: Lowerer) -> tuple[Lattice, ...]:
     """Return the merge lattices that a lowerer has built, each once."""
     # The loops inside a case have the statement of the case, which is found beside those of the program.
-    loops = list(foralls_of(lowerer.program.stmt))
+    context = lowerer.context
+    loops = list(foralls_of(context.program.stmt))
     distinct: dict[Lattice, None] = {}
-    for var, points in lowerer.lattices:
-        loop = _loop_of(lowerer, var, points, loops)
-        cases = [None if loop is None else _case(lowerer, loop, point) for point in points]
+    for var, points in lowerer.state.lattices:
+        loop = _loop_of(context, var, points, loops)
+        cases = [None if loop is None else _case(context, loop, point) for point in points]
         loops += [inner for case in cases if case is not None for inner in foralls_of(case) if inner not in loops]
         texts = [
             LatticePoint(tuple(map(str, p.coiterate)), tuple(map(str, p.located)), _text(case, loop is not None))
@@ -77,28 +79,22 @@ def lattices(lowerer: Lowerer) -> tuple[Lattice, ...]:
     return tuple(distinct)
 
 
-def _loop_of(lowerer: Lowerer, var: str, points: Sequence[Point], loops: Sequence[Forall]) -> Forall | None:
+def _loop_of(context: LoweringContext, var: str, points: Sequence[Point], loops: Sequence[Forall]) -> Forall | None:
     """Return the loop that has a lattice: over its variable, with exactly its operands."""
     operands = {it.access for point in points for it in point.iterators if it.access is not None}
-    variable_of = {split.inner: split.var for split in lowerer.program.splits}
+    variable_of = {split.inner: split.var for split in context.program.splits}
     for loop in loops:
         if var in (loop.var, variable_of.get(loop.var)):
-            walked = {a for a in accesses(lowerer.view(loop.body)) if lowerer.iterators(a, var)}
+            walked = {a for a in accesses(context.view(loop.body)) if context.iterators(a, var)}
             if walked == operands:
                 return loop
     return None
 
 
-def _case(lowerer: Lowerer, loop: Forall, point: Point) -> Stmt | None:
+def _case(context: LoweringContext, loop: Forall, point: Point) -> Stmt | None:
     """Return the statement that is computed where the levels of a point have values, or None if nothing is."""
-    present, whole = set(point.iterators), {split.inner: split.var for split in lowerer.program.splits}
-    var = whole.get(loop.var, loop.var)
-    absent = {
-        a: (lowerer.fill_value(a), lowerer.types[a.tensor].dtype)
-        for a in dict.fromkeys(accesses(lowerer.view(loop.body)))
-        if not present.issuperset(lowerer.iterators(a, var))
-    }
-    return specialize(loop.body, absent, lowerer.neutral_value, lowerer.fill_value) if absent else loop.body
+    original = {split.inner: split.var for split in context.program.splits}
+    return statement_at(context, loop, original.get(loop.var, loop.var), point)
 
 
 def _text(case: Stmt | None, known: bool) -> str:

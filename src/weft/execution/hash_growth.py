@@ -23,6 +23,7 @@ from ..index_notation import to_text
 from ..ir import Function
 from ..ir.printer import function_text
 from ..lowering.function_kind import FunctionKind
+from ..lowering.implicit_entries import lowering_context
 from ..lowering.lowerer import Lowerer
 from ..records import cached
 from ..remapping import Remapping
@@ -232,9 +233,8 @@ class HashInsertionKernel:
         s = lowered.schedule
         types = {**s.types, "B": TensorType(target.dtype, seen, target.index_dtypes, target.fill)}
         writer = partial(HashInsertionWriter, adds=self.adds)
-        kind = FunctionKind.COMPUTE
-        lowerer = Lowerer(s.program, s.target, types, lowered.names, kind, self.options, writer=writer)
-        return lowered, lower(lowerer, ("A",), trace)
+        context = lowering_context(s.program, s.target, types, lowered.names, self.options)
+        return lowered, lower(Lowerer(context, FunctionKind.COMPUTE, writer), ("A",), trace)
 
     @cached
     def source(self) -> CText:

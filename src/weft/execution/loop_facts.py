@@ -89,8 +89,8 @@ def run_facts(loops: Lowered) -> RunFacts:
     _, lowerer = loops.evaluation
     return RunFacts(
         loops.described,
-        lowerer.chunked,
-        frozenset(lowerer.target.unsequenced),
+        lowerer.state.chunked,
+        frozenset(lowerer.appending.unsequenced if lowerer.appending else ()),
         loops.counted_reductions,
         _bounds(loops),
         FunctionKind.BOUND in loops.kinds and loops.options.enabled("size-bounds"),
@@ -111,7 +111,7 @@ def _bounds(loops: Lowered) -> tuple[SizeBound, ...] | None:
     if not (chains and loops.reaches_stored_only and loops.options.enabled("size-bounds")):
         return None
     gathered = isinstance(expr, Reduce) and FunctionKind.BOUND in loops.kinds
-    variables, definitions = level_variables(s.target, s.result.format), loops.evaluation[1].derived
+    variables, definitions = level_variables(s.target, s.result.format), loops.context.derived
     # An append chain has as many entries as there are combinations of the variables down to its last level. These
     # variables are tried as they are, then replaced by their components (i by i/2 and i%2).
     for spelled in ([(v,) for v in variables], [radix_components(v, definitions) for v in variables]):

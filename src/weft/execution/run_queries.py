@@ -15,6 +15,7 @@ from ..compiler import Lowered, generate, lower, schedule_entry_loops
 from ..config import config
 from ..formats import Format, TensorType
 from ..lowering.function_kind import FunctionKind
+from ..lowering.implicit_entries import lowering_context
 from ..lowering.lowerer import Lowerer
 from ..queries import Statement, Width
 from ..queries.table1_rewrites import SourceFacts, optimize
@@ -102,8 +103,8 @@ def _module(type: TensorType, statements: tuple[Statement, ...]) -> Any:
     lowered = _planned(type)
     s, options = lowered.schedule, lowered.options
     writer = partial(UserQueryWriter, statements=statements)
+    context = lowering_context(s.program, s.target, s.types, lowered.names, options)
     kind = FunctionKind.ASSEMBLE  # no values are read
-    lowerer = Lowerer(s.program, s.target, s.types, lowered.names, kind, options, writer=writer)
-    function = lower(lowerer, ("A",))
+    function = lower(Lowerer(context, kind, writer), ("A",))
     what = f"a query about {type.format} {type.dtype}"
     return load(generate((function,), options, shared=True), ["ask"], 2, what)

@@ -35,7 +35,7 @@ class Environment:
     values: Mapping[Access, ir.Expr] = field(default_factory=dict)
     # A condition for each derived variable whose coordinate is not known yet. The condition is true if every coordinate
     # that the variable can still take lies inside the tensor.
-    whole: Mapping[str, ir.Expr] = field(default_factory=dict)
+    inside: Mapping[str, ir.Expr] = field(default_factory=dict)
     # The half-open interval of the current tile, by the variable that is tiled.
     tiles: Mapping[str, tuple[ir.Expr, ir.Expr]] = field(default_factory=dict)
     # The current register strip, by the variable of the loop that is cut.

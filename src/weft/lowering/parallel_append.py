@@ -18,15 +18,17 @@ import numpy as np
 
 from ..concrete_notation.nodes import Forall
 from ..formats import LevelVars
+from ..formats.append_chains import append_chains
 from ..formats.capabilities import ShiftedEdges
+from ..formats.format import level_variables
 from ..index_notation.nodes import Access
 from ..ir import nodes as ir
 from ..ir.builder import add, block, lit, mul
 from ..records import replace
-from .environment import Environment
+from .append_writer import AppendWriter
+from .context import LoweringContext
 from .function_kind import COUNTS, FunctionKind
-from .lowerer import Lowerer
-from .result_writer import ResultWriter
+from .function_state import FunctionState
 
 
 def _thread_buffers(levels: Sequence[LevelVars], vals: ir.Var, first: int) -> dict[ir.Var, ir.Var]:
@@ -35,45 +37,44 @@ def _thread_buffers(levels: Sequence[LevelVars], vals: ir.Var, first: int) -> di
     return {array: ir.Var(f"{array.name}_spare", array.ty) for array in (*appended, vals)}
 
 
-class ParallelAppendWriter(ResultWriter):
-    """Writer of a result to which threads append in parts.
+def why_not_in_parts(context: LoweringContext) -> str | None:
+    """Return the reason why threads cannot append a result in parts, or None."""
+    format, program = context.types[context.target.tensor].format, context.program
+    levels, stmt, chains = format.levels, program.stmt, append_chains(format)
+    if len(chains) != 1 or chains[0].last + 1 != len(levels):
+        return "not one list of coordinates with values"
+    if any(level.borrows for level in levels):
+        return "coordinates of several levels share an array, which has more than one element for each position"
+    if not isinstance(stmt, Forall) or not stmt.parallel or program.splits:
+        return "no plain parallel loop"
+    points, first = context.lattice(stmt), chains[0].first
+    by_value = len(points) == 1 and [it.format.iteration for it in points[0].coiterate] == ["value"]
+    # Every parent must be visited, since each chunk shifts the edges of all its parents.
+    if first and not (by_value and stmt.var == level_variables(context.target, format)[0]):
+        return "the outermost loop does not visit all of the result's first level"
+    if first and levels[first].capability(ShiftedEdges) is None:
+        return f"the edges of {levels[first]} cannot be shifted"
+    return None
 
-    ``why_not`` returns the reason why a result cannot be written in this way.
-    """
 
-    def __init__(self, owner: Lowerer, access: Access):
-        super().__init__(owner, access)
+class ParallelAppendWriter(AppendWriter):
+    """Writer of a result to which threads append in parts, unless ``why_not_in_parts`` has a reason against it."""
+
+    def __init__(self, f: FunctionState, access: Access):
+        super().__init__(f, access)
         self.spares: dict[ir.Var, ir.Var] = {}
-        if self.kind is not FunctionKind.EVALUATE or not self.chains:
+        if f.kind is not FunctionKind.EVALUATE:
             return
-        # The loops append to the thread's own arrays. The whole arrays remain parameters, for the copies in ``finish``.
-        whole = self.vars
-        self.spares = _thread_buffers(whole.levels, whole.vals, self.chains[0].first)
+        # The loops append to arrays of the thread. The shared arrays remain parameters, for the copies in ``finish``.
+        shared = self.vars
+        self.spares = _thread_buffers(shared.levels, shared.vals, self.chains[0].first)
         self.own = {array: ir.Var(f"{array.name}_own", array.ty) for array in self.spares}
         levels = tuple(
             replace(m, arrays={role: self.own.get(array, array) for role, array in m.arrays.items()})
-            for m in whole.levels
+            for m in shared.levels
         )
-        owner.tensors[access.tensor] = replace(whole, arrays=(*whole.arrays, *self.spares.values()))
-        self.vars = replace(whole, levels=levels, vals=self.own[whole.vals])
-
-    def why_not(self) -> str | None:
-        """Return the reason why the result cannot be appended in parts, or None."""
-        levels, stmt = self.format.levels, self.owner.program.stmt
-        if len(self.chains) != 1 or self.chains[0].last + 1 != len(levels):
-            return "not one list of coordinates with values"
-        if any(level.borrows for level in levels):
-            return "coordinates of several levels share an array, which has more than one element for each position"
-        first = self.chains[0].first
-        if not isinstance(stmt, Forall) or not stmt.parallel or self.owner.program.splits:
-            return "no plain parallel loop"
-        driver = self.owner.driver_of(stmt, Environment())
-        # Every parent must be visited, since each chunk shifts the edges of all its parents.
-        if first and (driver is None or driver.format.iteration != "value" or stmt.var != self.variable(0)):
-            return "the outermost loop does not visit all of the result's first level"
-        if first and levels[first].capability(ShiftedEdges) is None:
-            return f"the edges of {levels[first]} cannot be shifted"
-        return None
+        f.tensors[access.tensor] = replace(shared, arrays=(*shared.arrays, *self.spares.values()))
+        self.vars = replace(shared, levels=levels, vals=self.own[shared.vals])
 
     @property
     def chunks(self) -> ir.Expr:

@@ -42,9 +42,10 @@ def split_by_row_length(
     )
 
 
-def split_by_mean_length(loop: ir.For, whole: tuple[ir.Expr, ir.Expr]) -> ir.Stmt:
+def split_by_mean_length(loop: ir.For, limits: tuple[ir.Expr, ir.Expr]) -> ir.Stmt:
     """Return a loop in which the branch between long and short sums is taken once, by the mean length of segments.
 
+    ``limits`` are the bounds of the loop before threads share it, since the order of summation depends on the branch.
     Segments must adjoin: each must begin where the one before ends, so that the first and last edge tell the number of
     entries. Otherwise the branch remains in each segment.
     """
@@ -62,6 +63,6 @@ def split_by_mean_length(loop: ir.For, whole: tuple[ir.Expr, ir.Expr]) -> ir.Stm
                 if made_here != {loop.var.name} or not adjoin(first, last, loop.var):
                     continue
                 long, short = (replace(loop, body=block(*stmts[:k], way, *stmts[k + 1 :])) for way in (many, few))
-                lowest, highest = (put(first, loop.var, edge) for edge in whole)
-                return if_(_many(lowest, highest, sub(whole[1], whole[0])), long, short)
+                lowest, highest = (put(first, loop.var, edge) for edge in limits)
+                return if_(_many(lowest, highest, sub(limits[1], limits[0])), long, short)
     return loop

@@ -42,7 +42,7 @@ def _put(at: ir.Load, value: ir.Expr) -> ir.Stmt:
 class ThreadPartials:
     """Answers that each thread has computed in an array of its own."""
 
-    whole: ir.Var  # the array for the combined answers
+    combined: ir.Var  # the array for the combined answers
     parts: ir.Var  # the arrays of all threads, one behind the other
     size: ir.Expr  # the length of the array of one thread
     totals: int  # the index from which on ``counts`` has room for one number of each thread
@@ -51,21 +51,21 @@ class ThreadPartials:
         """Return a loop that stores the largest answer of all threads at each index."""
         t, q = ir.Var("t"), ir.Var("q")
         part = ir.Load(self.parts, add(mul(t, self.size), q))
-        larger = if_(gt(part, ir.Load(self.whole, q)), ir.Store(self.whole, q, part))
+        larger = if_(gt(part, ir.Load(self.combined, q)), ir.Store(self.combined, q, part))
         return ir.For(t, lit(0), THREADS, ir.For(q, lit(0), self.size, larger))
 
     def sums(self) -> ir.Stmt:
         """Return loops that turn the histograms of threads into positions.
 
-        A thread stores its count for ``q`` at index ``q + 1``. Afterwards ``whole[q]`` is the number of entries counted
-        for all indices before ``q``. The array of thread ``t`` holds at ``q + 1`` the position at which the entries of
-        that thread for ``q`` begin. All loops but the prefix sum can be vectorized.
+        A thread stores its count for ``q`` at index ``q + 1``. Afterwards ``combined[q]`` is the number of entries
+        counted for all indices before ``q``. The array of thread ``t`` holds at ``q + 1`` the position at which the
+        entries of that thread for ``q`` begin. All loops but the prefix sum can be vectorized.
         """
         t, q, piece, total = (ir.Var(name) for name in ("t", "q", "piece", "total"))
-        dtype = self.whole.ty[:-1]
+        dtype = self.combined.ty[:-1]
         one, before = ir.Var("one", dtype), ir.Var("before", dtype)
         behind = add(q, lit(1))
-        whole, part = ir.Load(self.whole, behind), ir.Load(self.parts, add(mul(t, self.size), behind))
+        answer, part = ir.Load(self.combined, behind), ir.Load(self.parts, add(mul(t, self.size), behind))
         begin, end = ir.Var("piece_begin"), ir.Var("piece_end")
         bounds = [ir.Declare(v, e) for v, e in zip((begin, end), piece_of(sub(self.size, lit(1)), piece), strict=True)]
 
@@ -79,12 +79,12 @@ class ThreadPartials:
             return _put(at, ir.Binary("+", at, by))
 
         # First, each count is replaced by the sum of the counts of threads before, and each piece adds up its total.
-        among = block(ir.Declare(one, part), _put(part, whole), more(whole, one))
+        among = block(ir.Declare(one, part), _put(part, answer), more(answer, one))
         counted = block(
             *bounds,
             each(ir.For(q, begin, end, among)),
             ir.Declare(total, lit(0)),
-            ir.For(q, begin, end, increment(total, cast(whole, "int64"))),
+            ir.For(q, begin, end, increment(total, cast(answer, "int64"))),
             _put(total_of(piece), total),
         )
         # Second, each piece computes a prefix sum from the totals of the pieces before it.
@@ -94,11 +94,11 @@ class ThreadPartials:
             ir.Declare(total, lit(0)),
             ir.For(t, lit(0), piece, increment(total, total_of(t))),
             ir.Declare(before, cast(total, dtype)),
-            ir.For(q, begin, end, block(increment(total, cast(whole, "int64")), _put(whole, cast(total, dtype)))),
+            ir.For(q, begin, end, block(increment(total, cast(answer, "int64")), _put(answer, cast(total, dtype)))),
             # Another thread writes the element before the piece, so ``before`` holds its value.
             each(
                 ir.For(q, begin, next_begin, more(part, before)),
-                ir.For(q, next_begin, end, more(part, ir.Load(self.whole, q))),
+                ir.For(q, next_begin, end, more(part, ir.Load(self.combined, q))),
             ),
         )
         return block(each_thread(piece, counted), each_thread(piece, placed))

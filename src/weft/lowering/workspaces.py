@@ -13,163 +13,141 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from ..concrete_notation.nodes import SMALL_WORKSPACE, Assign, Where, Workspace
-from ..concrete_notation.traversal import foralls_of, result_of
-from ..formats import Dense, Format, LevelVars, TensorType
+from ..concrete_notation.traversal import result_of
+from ..formats import LevelVars
 from ..formats.tensor_vars import TensorVars
-from ..formats.workspace_levels import Listed, ListedHashed, Marked, Paired
-from ..index_notation.operator_table import OPERATORS
 from ..ir import nodes as ir
 from ..ir.builder import block, cast, eq, gt, if_, increment, lit, not_, product, sub
 from ..ir.passes.simplify import simplify_expression
-from ..remapping import Remapping
+from .emitter import Emitter
 from .environment import Environment
 from .function_kind import FunctionKind
-from .scalar_expressions import lower_expr, update
+from .function_state import FunctionState
+from .implicit_entries import add_implicit
+from .operand_values import scalar, value_of
+from .positions import position
+from .scalar_expressions import update
+from .workspace_types import LISTED, neutral_of
 
-if TYPE_CHECKING:
-    from .lowerer import Lowerer
-
-_LEVELS = {
-    "dense": Dense(), "scalar": Dense(), "list": Listed(), "hash": ListedHashed(), "flags": Marked(),
-    "pairs": Paired(),
-}  # fmt: skip
-LISTED = ("list", "hash", "flags", "pairs")
-"""Kinds of workspaces that record which coordinates were written."""
 _VISITS = ir.Var("visits")
 
 
-def neutral_of(w: Workspace) -> Any:
-    """Return the value of a workspace before anything is reduced into it."""
-    return OPERATORS[w.op].start(w.dtype)
+def declare(emitter: Emitter, count_widest: Callable[[ir.Var], ir.Stmt]) -> None:
+    """Declare the arrays of every workspace, and add their allocation and release to the state of the function.
 
-
-def declare(owner: Lowerer) -> None:
-    """Declare the arrays of every workspace, and add their allocation and release to the owner."""
-    for w in owner.workspaces.values():
+    ``count_widest`` returns loops that count the values which reach a workspace, before it is allocated.
+    """
+    f, context = emitter.state, emitter.context
+    for w in context.workspaces.values():
         if w.kind == "scalar":
             continue
-        name = owner.names[w.name]
+        name = context.names[w.name]
         arrays: dict[str, ir.Var] = {}
-        if owner.kind not in (FunctionKind.BOUND, FunctionKind.WIDEST):
-            arrays = {"hash": _hashed, "pairs": _paired}.get(w.kind, _array)(owner, w, name)
+        if f.kind not in (FunctionKind.BOUND, FunctionKind.WIDEST):
+            widest = None
+            if w.kind == "hash" or w.repeats:
+                widest = ir.Var(f"{name}_widest")
+                f.scratch += [ir.Declare(widest, lit(0)), count_widest(widest)]
+            if w.kind == "hash" and widest is not None:
+                arrays = _hashed(f, w, name, widest)
+            elif w.kind == "pairs":
+                arrays = _paired(f, w, name, widest or _extent(f, w))
+            else:
+                arrays = _array(f, w, name, sorts=w.kind == "list" and _in_order(emitter))
         # To the loops a workspace is a tensor like any other.
         vals = ir.Var(f"{name}_vals", f"{w.dtype}*")
-        variables = tuple(LevelVars(k, owner.extents[v], arrays) for k, v in enumerate(w.indices))
-        owner.tensors[w.name] = TensorVars(name, owner.types[w.name], (), (), vals, variables)
+        variables = tuple(LevelVars(k, context.extents[v], arrays) for k, v in enumerate(w.indices))
+        f.tensors[w.name] = TensorVars(name, context.types[w.name], (), (), vals, variables)
 
 
-def types(owner: Lowerer) -> dict[str, TensorType]:
-    """Return the types of all workspaces by name, in the form of tensor types."""
-    return {name: _type(w) for name, w in owner.workspaces.items()}
-
-
-def _type(w: Workspace) -> TensorType:
-    order = len(w.indices)
-    last = Paired(unique=False) if w.repeats else _LEVELS[w.kind]
-    levels = (*[Dense()] * (order - 1), last)[:order]
-    return TensorType.of(w.dtype, Format(Remapping.identity(order), levels), "int64")
-
-
-def _in_order(owner: Lowerer) -> bool:
+def _in_order(emitter: Emitter) -> bool:
     """Return whether the consumer needs a sorted list.
 
     A result in which coordinates are located does not, and neither does a count of the listed coordinates alone.
     """
-    return bool(owner.target.chains) and (owner.kind is not FunctionKind.COUNT or not owner.reaches_stored_only)
+    return emitter.appending is not None and (
+        emitter.state.kind is not FunctionKind.COUNT or not emitter.context.reaches_stored_only
+    )
 
 
-def _scratch(owner: Lowerer, var: ir.Var, size: ir.Expr, zero: bool = False) -> ir.Var:
-    owner.scratch.append(ir.Allocate(var, size, zero))
-    owner.release.append(ir.Free(var))
+def _scratch(f: FunctionState, var: ir.Var, size: ir.Expr, zero: bool = False) -> ir.Var:
+    f.scratch.append(ir.Allocate(var, size, zero))
+    f.release.append(ir.Free(var))
     return var
 
 
-def _values(owner: Lowerer, w: Workspace, name: str, size: ir.Expr) -> None:
+def _values(f: FunctionState, w: Workspace, name: str, size: ir.Expr) -> None:
     """Add the array of values, and counters of visits for each element if implicit entries are counted."""
-    _scratch(owner, ir.Var(f"{name}_vals", f"{w.dtype}*"), size)
-    absences = owner.implicit_entries.get(w.name)
+    _scratch(f, ir.Var(f"{name}_vals", f"{w.dtype}*"), size)
+    absences = f.context.implicit_entries.get(w.name)
     if absences is not None and absences.passing is None and w.kind != "flags":
-        _scratch(owner, absences.visited, size)
+        _scratch(f, absences.visited, size)
 
 
-def _extent(owner: Lowerer, w: Workspace, env: Environment | None = None) -> ir.Expr:
+def _extent(f: FunctionState, w: Workspace, env: Environment | None = None) -> ir.Expr:
     """Return the number of elements of a workspace, or with ``env`` of those in the current register strips."""
     widths = {s.inner: lit(s.width) for s in env.strips.values()} if env else {}
-    return product(widths.get(v, owner.extents[v]) for v in w.indices)
+    return product(widths.get(v, f.context.extents[v]) for v in w.indices)
 
 
-def _few(owner: Lowerer, w: Workspace) -> int | None:
+def _few(f: FunctionState, w: Workspace) -> int | None:
     """Return the number of elements if it is a constant of at most ``SMALL_WORKSPACE``, else None."""
-    size = simplify_expression(_extent(owner, w))
+    size = simplify_expression(_extent(f, w))
     found = int(size.value) if isinstance(size, ir.Const) else SMALL_WORKSPACE + 1  # type: ignore[arg-type]
     return found if found <= SMALL_WORKSPACE else None
 
 
-def _paired(owner: Lowerer, w: Workspace, name: str) -> dict[str, ir.Var]:
+def _paired(f: FunctionState, w: Workspace, name: str, size: ir.Expr) -> dict[str, ir.Var]:
     """Add the lists of a ``pairs`` workspace, in order of writing and sorted, and return them by role."""
-    size = _widest(owner, name) if w.repeats else _extent(owner, w)
     types = {"come": "int32*", "list": "int32*", "order": "int32*", "keys": "int64*", "spare": "int64*"}
-    if owner.holds_values:
+    if f.holds_values:
         types["values"] = f"{w.dtype}*"
-        _values(owner, w, name, size)
-    arrays = {role: _scratch(owner, ir.Var(f"{name}_{role}", ty), size) for role, ty in types.items()}
+        _values(f, w, name, size)
+    arrays = {role: _scratch(f, ir.Var(f"{name}_{role}", ty), size) for role, ty in types.items()}
     return {**arrays, "size": ir.Var(f"{name}_size")}
 
 
-def _array(owner: Lowerer, w: Workspace, name: str) -> dict[str, ir.Var]:
-    size = _extent(owner, w)
-    if w.kind == "dense" and _few(owner, w) is not None:
+def _array(f: FunctionState, w: Workspace, name: str, sorts: bool) -> dict[str, ir.Var]:
+    size = _extent(f, w)
+    if w.kind == "dense" and _few(f, w) is not None:
         return {}  # declared where it is used
-    if owner.holds_values:
-        _values(owner, w, name, size)
+    if f.holds_values:
+        _values(f, w, name, size)
     if w.kind not in ("list", "flags"):
         return {}
-    if w.kind == "flags" and (absences := owner.implicit_entries.get(w.name)) is not None:
-        return {"mark": _scratch(owner, absences.visited, size, zero=True)}
-    arrays = {"mark": _scratch(owner, ir.Var(f"{name}_mark", "bool*"), size, zero=True)}
+    if w.kind == "flags" and (absences := f.context.implicit_entries.get(w.name)) is not None:
+        return {"mark": _scratch(f, absences.visited, size, zero=True)}
+    arrays = {"mark": _scratch(f, ir.Var(f"{name}_mark", "bool*"), size, zero=True)}
     if w.kind == "flags":
         return arrays
-    arrays["list"] = _scratch(owner, ir.Var(f"{name}_list", "int32*"), size)
-    if _in_order(owner):
-        arrays["spare"] = _scratch(owner, ir.Var(f"{name}_spare", "int32*"), size)
+    arrays["list"] = _scratch(f, ir.Var(f"{name}_list", "int32*"), size)
+    if sorts:
+        arrays["spare"] = _scratch(f, ir.Var(f"{name}_spare", "int32*"), size)
     arrays["size"] = ir.Var(f"{name}_size")
     return arrays
 
 
-def _widest(owner: Lowerer, name: str) -> ir.Var:
-    """Return the largest number of values that reach a workspace at one time, which separate loops count first."""
-    widest = ir.Var(f"{name}_widest")
-    finder = type(owner)(
-        owner.program, owner.target.access, owner.given, owner.names, FunctionKind.WIDEST, owner.options
-    )
-    finder.widest = widest
-    finder.share_names(owner)
-    owner.scratch += [ir.Declare(widest, lit(0)), finder.statement(owner.program.stmt, Environment())]
-    return widest
-
-
-def _hashed(owner: Lowerer, w: Workspace, name: str) -> dict[str, ir.Var]:
+def _hashed(f: FunctionState, w: Workspace, name: str, widest: ir.Var) -> dict[str, ir.Var]:
     """Add a hash table with room for all values, so that it never grows, and return its arrays by role."""
-    widest = _widest(owner, name)
     size, mask = ir.Var(f"{name}_room"), ir.Var(f"{name}_mask")
-    owner.scratch += [
+    f.scratch += [
         ir.Declare(size, ir.Call("weft_hash_size", (widest,), "int64")),
         ir.Declare(mask, sub(size, lit(1))),
     ]
     # Key -1 is a free slot.
-    keys = _scratch(owner, ir.Var(f"{name}_keys", "int64*"), size)
-    q = owner.name("q")
-    owner.scratch.append(ir.For(q, lit(0), size, ir.Store(keys, q, lit(-1))))
-    if owner.holds_values:
-        _values(owner, w, name, size)
+    keys = _scratch(f, ir.Var(f"{name}_keys", "int64*"), size)
+    q = f.name("q")
+    f.scratch.append(ir.For(q, lit(0), size, ir.Store(keys, q, lit(-1))))
+    if f.holds_values:
+        _values(f, w, name, size)
     arrays = {"keys": keys, "mask": mask, "size": ir.Var(f"{name}_size")}
     for role in ("list", "slots", "spare"):
-        arrays[role] = _scratch(owner, ir.Var(f"{name}_{role}", "int64*"), widest)
+        arrays[role] = _scratch(f, ir.Var(f"{name}_{role}", "int64*"), widest)
     return arrays
 
 
@@ -180,55 +158,57 @@ def _nothing(w: Workspace) -> Any:
     return {"f": -0.0, "c": complex(-0.0, -0.0)}.get(np.dtype(w.dtype).kind, 0)
 
 
-def _written_by(owner: Lowerer, stmt: Where) -> Workspace:
+def _written_by(f: FunctionState, stmt: Where) -> Workspace:
     """Return the workspace that the producer of a statement writes."""
-    return owner.workspaces[result_of(stmt.producer).target.tensor]
+    return f.context.workspaces[result_of(stmt.producer).target.tensor]
 
 
-def made(owner: Lowerer, stmt: Where, env: Environment) -> ir.Stmt:
+def scalar_sum(emitter: Emitter, stmt: Where, env: Environment) -> ir.Stmt:
     """Return the code that computes a scalar workspace."""
-    w = _written_by(owner, stmt)
-    if not owner.holds_values:
+    f = emitter.state
+    w = _written_by(f, stmt)
+    if not f.holds_values:
         return block()
-    producer = owner.statement(stmt.producer, env)
-    begin = ir.Declare(owner.scalar(w), lit(neutral_of(w), w.dtype))
-    if (absences := owner.implicit_entries.get(w.name)) is None:
+    producer = emitter.statement(stmt.producer, env)
+    begin = ir.Declare(scalar(f, w), lit(neutral_of(w), w.dtype))
+    if (absences := f.context.implicit_entries.get(w.name)) is None:
         return block(begin, producer)
-    rest = absences.rest(owner, owner.scalar(w), absences.visited)
+    rest = add_implicit(f, absences, scalar(f, w), absences.visited)
     return block(begin, ir.Declare(absences.visited, lit(0)), producer, rest)
 
 
-def where(owner: Lowerer, stmt: Where, env: Environment) -> ir.Stmt:
+def where(emitter: Emitter, stmt: Where, env: Environment) -> ir.Stmt:
     """Return the code of the producer, which writes a workspace, and of the consumer, which reads it."""
-    w = _written_by(owner, stmt)
-    kind = owner.kind
+    f = emitter.state
+    w = _written_by(f, stmt)
+    kind = f.kind
     # Functions without values need only those workspaces that tell coordinates; bounds and widths need none.
-    if not owner.holds_values and w.kind not in LISTED:
-        return owner.statement(stmt.consumer, env)
+    if not f.holds_values and w.kind not in LISTED:
+        return emitter.statement(stmt.consumer, env)
     if kind is FunctionKind.BOUND:
-        return owner.statement(stmt.producer, env)
+        return emitter.statement(stmt.producer, env)
     if kind is FunctionKind.WIDEST:
-        keep = if_(gt(_VISITS, owner.widest), ir.Set(owner.widest, _VISITS))
-        return block(ir.Declare(_VISITS, lit(0)), owner.statement(stmt.producer, env), keep)
+        keep = if_(gt(_VISITS, f.widest), ir.Set(f.widest, _VISITS))
+        return block(ir.Declare(_VISITS, lit(0)), emitter.statement(stmt.producer, env), keep)
     if w.kind == "scalar":
-        return block(made(owner, stmt, env), owner.statement(stmt.consumer, env))
-    producer = owner.statement(stmt.producer, env)
-    tensor = owner.tensors[w.name]
-    q = owner.name("q")
+        return block(scalar_sum(emitter, stmt, env), emitter.statement(stmt.consumer, env))
+    producer = emitter.statement(stmt.producer, env)
+    tensor = f.tensors[w.name]
+    q = f.name("q")
     # A dense workspace is filled; one with few elements is an array on the stack.
     if w.kind == "dense":
-        begin, few = ir.Store(tensor.vals, q, lit(neutral_of(w), w.dtype)), _few(owner, w)
-        reset = ir.For(q, lit(0), _extent(owner, w, env), begin, unroll=bool(env.strips))
+        begin, few = ir.Store(tensor.vals, q, lit(neutral_of(w), w.dtype)), _few(f, w)
+        reset = ir.For(q, lit(0), _extent(f, w, env), begin, unroll=bool(env.strips))
         array = block() if few is None else ir.Array(tensor.vals, few)
-        absences = owner.implicit_entries.get(w.name)
+        absences = f.context.implicit_entries.get(w.name)
         none = block() if absences is None else ir.Declare(absences.visited, lit(0))
-        rests = _rests(owner, w, env)
-        return block(array, reset, none, producer, rests, owner.statement(stmt.consumer, env))
+        rests = _rests(f, w, env)
+        return block(array, reset, none, producer, rests, emitter.statement(stmt.consumer, env))
     # Flags are zero when allocated and are not cleared, since the workspace is used once.
     if w.kind == "flags":
-        start = ir.For(q, lit(0), _extent(owner, w), ir.Store(tensor.vals, q, lit(_nothing(w), w.dtype)))
-        stmts = (start if owner.holds_values else block(), producer, _rests(owner, w, env))
-        return block(*stmts, owner.statement(stmt.consumer, env))
+        start = ir.For(q, lit(0), _extent(f, w), ir.Store(tensor.vals, q, lit(_nothing(w), w.dtype)))
+        stmts = (start if f.holds_values else block(), producer, _rests(f, w, env))
+        return block(*stmts, emitter.statement(stmt.consumer, env))
     (m,) = tensor.levels
     empty = ir.Declare(m["size"], lit(0))
     # Pairs are sorted by coordinate through a permutation.
@@ -236,10 +216,10 @@ def where(owner: Lowerer, stmt: Where, env: Environment) -> ir.Stmt:
         lists = (m["come"], m["size"], m["order"], m["keys"], m["spare"])
         order, place = ir.Evaluate(ir.Call("weft_order_int32", lists, "int64")), ir.Load(m["order"], q)
         moved = [ir.Store(m["list"], q, ir.Load(m["come"], place))]
-        if owner.holds_values:
+        if f.holds_values:
             moved.append(ir.Store(tensor.vals, q, ir.Load(m["values"], place)))
         move = ir.For(q, lit(0), m["size"], block(*moved))
-        return block(empty, producer, order, move, owner.statement(stmt.consumer, env))
+        return block(empty, producer, order, move, emitter.statement(stmt.consumer, env))
     # After the consumer only the elements on the list are cleared.
     clear: ir.Stmt
     if w.kind == "list":
@@ -247,98 +227,88 @@ def where(owner: Lowerer, stmt: Where, env: Environment) -> ir.Stmt:
     else:
         clear = ir.Store(m["keys"], ir.Load(m["slots"], q), lit(-1))
     sort: ir.Stmt = block()
-    if _in_order(owner):
+    if _in_order(emitter):
         ty = m["list"].ty[:-1]
         sort = ir.Evaluate(ir.Call(f"weft_sort_{ty}", (m["list"], m["size"], m["spare"]), "int64"))
     return block(
         empty,
         producer,
-        _rests(owner, w, env),
+        _rests(f, w, env),
         sort,
-        owner.statement(stmt.consumer, env),
+        emitter.statement(stmt.consumer, env),
         ir.For(q, lit(0), m["size"], clear),
     )
 
 
-def _rests(owner: Lowerer, w: Workspace, env: Environment) -> ir.Stmt:
+def _rests(f: FunctionState, w: Workspace, env: Environment) -> ir.Stmt:
     """Return a loop that reduces implicit entries into each coordinate that may have been written, if they count."""
-    absences = owner.implicit_entries.get(w.name)
-    if absences is None or not owner.holds_values:
+    absences = f.context.implicit_entries.get(w.name)
+    if absences is None or not f.holds_values:
         return block()
-    tensor, q = owner.tensors[w.name], owner.name("q")
-    m, size = tensor.levels[-1], _extent(owner, w, env)
+    tensor, q = f.tensors[w.name], f.name("q")
+    m, size = tensor.levels[-1], _extent(f, w, env)
     slot: ir.Expr = q
     if w.kind in ("list", "hash"):
         slot, size = ir.Load(m["list" if w.kind == "list" else "slots"], q), m["size"]
     visited = absences.visited if absences.passing else ir.Load(absences.visited, slot)
-    rest = absences.rest(owner, ir.Load(tensor.vals, slot), visited)
+    rest = add_implicit(f, absences, ir.Load(tensor.vals, slot), visited)
     return ir.For(q, lit(0), size, rest, unroll=w.kind == "dense" and bool(env.strips))
 
 
-def reads_written_only(owner: Lowerer, stmt: Where) -> bool:
-    """Return whether a consumer visits only the coordinates that were written to its workspace.
-
-    The answer is true for workspaces that do not record which coordinates were written.
-    """
-    w = _written_by(owner, stmt)
-    loops = [loop for loop in foralls_of(stmt.consumer) if loop.var in w.indices]
-    points = (point for loop in loops for point in owner.lattice(loop, Environment(), record=False))
-    return w.kind not in LISTED or all(any(it.reads(w.name) for it in point.iterators) for point in points)
-
-
-def assign(owner: Lowerer, w: Workspace, stmt: Assign, env: Environment) -> ir.Stmt:
+def assign(emitter: Emitter, w: Workspace, stmt: Assign, env: Environment) -> ir.Stmt:
     """Return the code that reduces one value into a workspace."""
-    kind = owner.kind
+    f = emitter.state
+    kind = f.kind
     if kind is FunctionKind.WIDEST:
         return increment(_VISITS)
     # Each write may become one coordinate of every chain that ends in a variable of the workspace.
     if kind is FunctionKind.BOUND:
-        target = owner.target
-        return block(*[increment(n) for n, c in zip(target.counters, target.chains, strict=True)
-                       if target.variable(c.last) in w.indices])  # fmt: skip
-    value = cast(lower_expr(stmt.value, lambda a: owner.read(a, env)), w.dtype) if owner.holds_values else lit(0)
+        writer = emitter.appending
+        ends = () if writer is None else zip(writer.counters, writer.chains, strict=True)
+        return block(*[increment(n) for n, c in ends if writer and writer.path[c.last] in w.indices])
+    value = cast(value_of(f, stmt.value, env), w.dtype) if f.holds_values else lit(0)
     if w.kind == "scalar":
-        var = owner.scalar(w)
+        var = scalar(f, w)
         reduced = ir.Set(var, value) if stmt.op is None else update(stmt.op, var, value)
-        absences = owner.implicit_entries.get(w.name)
+        absences = f.context.implicit_entries.get(w.name)
         return reduced if absences is None else block(reduced, increment(absences.visited))
-    tensor = owner.tensors[w.name]
+    tensor = f.tensors[w.name]
     if w.kind == "dense":
-        at = ir.Load(tensor.vals, owner.position(stmt.target, env))
+        at = ir.Load(tensor.vals, position(f, stmt.target, env))
         return ir.Store(at.array, at.index, value) if stmt.op is None else update(stmt.op, at, value)
     m = tensor.levels[-1]
     if w.kind == "flags":
-        at = ir.Load(tensor.vals, owner.position(stmt.target, env))
+        at = ir.Load(tensor.vals, position(f, stmt.target, env))
         count = ir.Load(m["mark"], at.index)
         set_mark = ir.Store(m["mark"], at.index, lit(True, "bool")) if count.ty == "bool" else increment(count)
-        return block(set_mark, update(stmt.op or "add", at, value)) if owner.holds_values else set_mark
+        return block(set_mark, update(stmt.op or "add", at, value)) if f.holds_values else set_mark
     coord = env.coords[w.indices[0]]
     entered = ir.Store(m["come" if w.kind == "pairs" else "list"], m["size"], cast(coord, m["list"].ty[:-1]))
     if w.kind == "pairs":
-        store = ir.Store(m["values"], m["size"], value) if owner.holds_values else block()
+        store = ir.Store(m["values"], m["size"], value) if f.holds_values else block()
         return block(entered, store, increment(m["size"]))
     # The first value of a coordinate is stored and listed, later ones are reduced into it.
-    slot, before, seen, mark = _SLOTS[w.kind](owner, m, coord)
+    slot, before, seen, mark = _SLOTS[w.kind](f, m, coord)
     new = [mark, entered, increment(m["size"])]
-    if not owner.holds_values:
+    if not f.holds_values:
         return block(before, if_(not_(seen), block(*new)))
     new.append(ir.Store(tensor.vals, slot, value))
     more = update(stmt.op or "add", ir.Load(tensor.vals, slot), value)
-    if (absences := owner.implicit_entries.get(w.name)) is not None:
+    if (absences := f.context.implicit_entries.get(w.name)) is not None:
         visited = ir.Load(absences.visited, slot)
         new.append(ir.Store(visited.array, slot, lit(1)))
         more = block(more, increment(visited))
     return block(before, if_(not_(seen), block(*new), more))
 
 
-def _array_slot(owner: Lowerer, m: LevelVars, coord: ir.Expr) -> _Slot:
+def _array_slot(f: FunctionState, m: LevelVars, coord: ir.Expr) -> _Slot:
     """Return the slot of a coordinate in an array over the dimension, with a flag for each coordinate."""
     return coord, block(), ir.Load(m["mark"], coord), ir.Store(m["mark"], coord, lit(True, "bool"))
 
 
-def _hash_slot(owner: Lowerer, m: LevelVars, coord: ir.Expr) -> _Slot:
+def _hash_slot(f: FunctionState, m: LevelVars, coord: ir.Expr) -> _Slot:
     """Return the slot of a coordinate in a hash table, whose keys say which coordinates it has."""
-    slot = owner.name("slot")
+    slot = f.name("slot")
     located = ir.Declare(slot, ir.Call("weft_hash_slot", (m["keys"], m["mask"], coord), "int64"))
     mark = block(ir.Store(m["keys"], slot, coord), ir.Store(m["slots"], m["size"], slot))
     return slot, located, eq(ir.Load(m["keys"], slot), coord), mark
@@ -346,4 +316,4 @@ def _hash_slot(owner: Lowerer, m: LevelVars, coord: ir.Expr) -> _Slot:
 
 _Slot = tuple[ir.Expr, ir.Stmt, ir.Expr, ir.Stmt]
 """Slot of a coordinate, code that locates it, the condition that it has a value, and code that marks it so."""
-_SLOTS: Mapping[str, Callable[[Lowerer, LevelVars, ir.Expr], _Slot]] = {"list": _array_slot, "hash": _hash_slot}
+_SLOTS: Mapping[str, Callable[[FunctionState, LevelVars, ir.Expr], _Slot]] = {"list": _array_slot, "hash": _hash_slot}

@@ -36,14 +36,13 @@ def canonical(query: Query, aggregate: Aggregate, shape: int | Sequence[int]) ->
     if aggregate.op == "count":
         # First set a flag for each combination of coordinates, so that each counts once. Then add the flags.
         coordinates = (*query.over, *aggregate.args)
-        made = Statement(axes, Reference("W", coordinates), "|", Map(source, _ONE))
+        flags = Statement(axes, Reference("W", coordinates), "|", Map(source, _ONE))
         # The temporary has an axis for each coordinate. If all coordinates are axes of the tensor, these are kept.
-        own = (
-            coordinates if all(isinstance(c, Axis) for c in coordinates) else tuple(map(Axis, range(len(coordinates))))
-        )
-        loops = tuple(c.number for c in own if isinstance(c, Axis))
-        result = Reference("Q", own[: len(query.over)])
-        return Statement(loops, result, "+", Map(Reference("W", own), _ONE), made)
+        plain = all(isinstance(c, Axis) for c in coordinates)
+        axes_of_flags = coordinates if plain else tuple(map(Axis, range(len(coordinates))))
+        loops = tuple(c.number for c in axes_of_flags if isinstance(c, Axis))
+        result = Reference("Q", axes_of_flags[: len(query.over)])
+        return Statement(loops, result, "+", Map(Reference("W", axes_of_flags), _ONE), flags)
     (coordinate,) = aggregate.args
     if isinstance(coordinate, Counter):  # the smallest one is 0
         return Statement(axes, target, "max", Map(source, Binary("+", coordinate, _ONE)))

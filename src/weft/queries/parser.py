@@ -55,16 +55,16 @@ class _QueryParser(Parser):
             self.fail(f"{word!r} is expected here", place)
 
     def expressions(self, closing: str) -> tuple[IndexExpr, ...]:
-        found: list[IndexExpr] = []
+        exprs: list[IndexExpr] = []
         while not self.accept(closing):
-            if found:
+            if exprs:
                 self.expect(",")
             place = self.tokens[self.at][2]
             expr = self.expression(1)
             if counters_of(expr) and closing == "]":
                 self.fail("a counter is no coordinate to select by", place)
-            found.append(expr)
-        return tuple(found)
+            exprs.append(expr)
+        return tuple(exprs)
 
     def aggregate(self) -> Aggregate:
         kind, op, place = self.next()

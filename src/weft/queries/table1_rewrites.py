@@ -37,16 +37,18 @@ def reduction_to_assign(stmt: Statement) -> Statement:
 
 def inline_temporary(stmt: Statement) -> Statement:
     """Replace a temporary by its value if the temporary is assigned, not reduced into."""
-    made = stmt.where
-    if made is None or made.op is not None or made.where is not None:
+    temporary = stmt.where
+    if temporary is None or temporary.op is not None or temporary.where is not None:
         return stmt
-    read = _reference(stmt.value)
-    if read is None or read.tensor != made.target.tensor:
+    reference = _reference(stmt.value)
+    if reference is None or reference.tensor != temporary.target.tensor:
         return stmt
     # The loops of the temporary's statement remain, so its coordinates replace the axes of the temporary.
-    names = {e.number: own for e, own in zip(read.indices, made.target.indices, strict=True) if isinstance(e, Axis)}
+    names = {
+        e.number: c for e, c in zip(reference.indices, temporary.target.indices, strict=True) if isinstance(e, Axis)
+    }
     target = replace(stmt.target, indices=tuple(substitute(e, names) for e in stmt.target.indices))
-    return Statement(made.loops, target, stmt.op, _inlined(stmt.value, made.value, names))
+    return Statement(temporary.loops, target, stmt.op, _inlined(stmt.value, temporary.value, names))
 
 
 def _reference(value: Value) -> Reference | None:
