@@ -57,8 +57,8 @@ def entry_order_of(source: Format, loops: Sequence[str]) -> EntryOrder:
         level.compact and level.gapless and not level.partial and (level.row_major or not level.has_every)
         for level in source.levels
     )
-    known = significance(source.remapping.coordinates) is not None  # nothing is stored beyond an edge
-    follows = entries and known and source.is_unique and tuple(loops) == variables
+    inside = significance(source.remapping.coordinates) is not None  # nothing is stored beyond an edge
+    follows = entries and inside and source.is_unique and tuple(loops) == variables
     # Sort keys end at the first level that is not ordered, consecutive axes at the first that is not unique.
     by: list[IndexExpr] = []
     grouped: list[int] = []
@@ -84,30 +84,30 @@ def contribution_order(program: Program, target: Access, types: Mapping[str, Ten
     they meet come once for all duplicates of an entry.
     """
     loops, last = contribution_path(program.stmt, target)
-    read = [a for s in assignments(program.stmt) for a in accesses(s.value) if a.tensor in types]
-    keys = _keys(target, read, types)
+    operands = [a for s in assignments(program.stmt) for a in accesses(s.value) if a.tensor in types]
+    keys = _keys(target, operands, types)
     by: list[IndexExpr] = []
     grouped: list[int] = []
     ordered = distinct = isinstance(last, Assign)
-    apart = isinstance(last, Assign) and last.op is not None
+    reduces = isinstance(last, Assign) and last.op is not None
     for n, loop in enumerate(loops):
         key = keys.get(loop.var)
-        levels = [level for a in read for level in _levels_over(a, loop.var, types)]
+        levels = [level for a in operands for level in _levels_over(a, loop.var, types)]
         unique = all(level.unique for level in levels)
         if key is None:  # nothing of the result follows from this loop: coordinates come again in each iteration
             ordered = distinct = False
             continue
         ordered &= all(level.ordered for level in levels)
-        distinct &= unique or not apart
+        distinct &= unique or not reduces
         if ordered:
             by.append(key)
         if len(grouped) == n and unique and isinstance(key, Axis):
             grouped.append(key.number)
-    if any(types[a.tensor].format.is_curved for a in read):
+    if any(types[a.tensor].format.is_curved for a in operands):
         by, ordered = [], False
     # Loops over the levels of one tensor visit each of its entries once.
     visited = {loop.var for loop in loops}
-    distinct |= isinstance(last, Assign) and any(_enumerates(a, visited, target, types) for a in read)
+    distinct |= isinstance(last, Assign) and any(_enumerates(a, visited, target, types) for a in operands)
     return EntryOrder(tuple(by), ordered and distinct, tuple(grouped), distinct=distinct)
 
 
@@ -118,12 +118,12 @@ def _enumerates(access: Access, loops: Set[str], target: Access, types: Mapping[
     return same and format.is_unique and {*level_variables(access, format)} == loops
 
 
-def _keys(target: Access, read: Iterable[Access], types: Mapping[str, TensorType]) -> dict[str, IndexExpr]:
+def _keys(target: Access, operands: Iterable[Access], types: Mapping[str, TensorType]) -> dict[str, IndexExpr]:
     """Return the loops that visit coordinates of the result, each with that coordinate over the result's axes."""
-    own = {v: Axis(n) for n, v in enumerate(target.indices)}
-    keys: dict[str, IndexExpr] = dict(own)
-    for a in read:
-        axes = {n: own[v] for n, v in enumerate(a.indices) if v in own}
+    result = {v: Axis(n) for n, v in enumerate(target.indices)}
+    keys: dict[str, IndexExpr] = dict(result)
+    for a in operands:
+        axes = {n: result[v] for n, v in enumerate(a.indices) if v in result}
         format = types[a.tensor].format
         for v, c in zip(level_variables(a, format), format.remapping.coordinates, strict=True):
             if axes_of(c) and axes_of(c) <= axes.keys() and not counters_of(c):
@@ -138,10 +138,7 @@ def _levels_over(access: Access, v: str, types: Mapping[str, TensorType]) -> lis
 
 
 def contribution_path(stmt: Stmt, target: Access) -> tuple[tuple[Forall, ...], Stmt]:
-    """Return the loops around the assignment to the result, outermost first, and what is inside all of them.
-
-    Inside is that assignment, or a sequence of statements if the result gets several terms one after the other.
-    """
+    """Return the loops around the assignment to the result, outermost first, and the statement inside all of them."""
     loops: list[Forall] = []
     while not isinstance(stmt, Assign):
         match stmt:
@@ -176,7 +173,7 @@ def takes_values(format: Format) -> bool:
 
 @lru_cache(maxsize=1024)
 def levels_to_gather(format: Format, repeated: bool) -> int | None:
-    """Return by how many leading levels values must come together, so that equal coordinates find one position.
+    """Return the number of leading levels whose loops must be outermost so that equal coordinates share one position.
 
     Values can then be reduced at their positions. A level that yields positions finds those of one parent again while
     values of that parent come. A level that counts values beforehand must not be misled by those that come again.
@@ -189,7 +186,7 @@ def levels_to_gather(format: Format, repeated: bool) -> int | None:
     """
     if not takes_values(format) or any(isinstance(c, Counter) for c in format.remapping.coordinates):
         return None
-    last, found = len(format.levels) - 1, 0
+    last, outer = len(format.levels) - 1, 0
     for k, level in enumerate(format.levels):
         insertion = level.require(Insertion)
         below = format.levels[k + 1 :]
@@ -199,14 +196,14 @@ def levels_to_gather(format: Format, repeated: bool) -> int | None:
             # Below, positions must follow by arithmetic, and there must be several for each of this level's.
             located = all(u.placing == "get" and not u.roles for u in below) and not all(u.branchless for u in below)
             # At the root all values belong to one parent: their coordinates are better listed and sorted once.
-            if found or k == 0 or insertion.capability(SharedPositions) is None or not located:
+            if outer or k == 0 or insertion.capability(SharedPositions) is None or not located:
                 return None
-            found = k
+            outer = k
             continue
-        asked = [a.op for query in insertion.queries(k, last) for a in query.aggregates]
-        if repeated and "count" in asked:
+        aggregates = [a.op for query in insertion.queries(k, last) for a in query.aggregates]
+        if repeated and "count" in aggregates:
             return None
-    return found
+    return outer
 
 
 def has_one_position_each(format: Format, repeated: bool) -> bool:

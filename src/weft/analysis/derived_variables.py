@@ -42,12 +42,12 @@ class DerivedVariable:
 
 def derived_variables(accesses: Iterable[Access], types: Mapping[str, TensorType]) -> tuple[DerivedVariable, ...]:
     """Return how variables follow from each other by the remappings of structured operands."""
-    found: dict[DerivedVariable, None] = {}
+    definitions: dict[DerivedVariable, None] = {}
     for access in accesses:
         format = types[access.tensor].format
         if format.is_structured:
-            found.update(dict.fromkeys(_of(access, format)))
-    return tuple(found)
+            definitions.update(dict.fromkeys(_of(access, format)))
+    return tuple(definitions)
 
 
 def passes_edge(value: IndexExpr, format: Format) -> bool:
@@ -60,10 +60,7 @@ def passes_edge(value: IndexExpr, format: Format) -> bool:
 
 
 def leaves_tensor(format: Format, k: int) -> bool:
-    """Return whether the coordinate of an axis that level ``k`` computes may lie beyond the edge of the tensor.
-
-    An example is ``i`` in ``(j-i, j, i)``, unless the level over ``j`` is bounded by the level above it.
-    """
+    """Return whether an axis's coordinate that level ``k`` computes, as in ``(j-i, j, i)``, may be beyond an edge."""
     value = level_bounds.computed(format.remapping, k)
     if value is None or not isinstance(format.remapping.coordinates[k], Axis):
         return False
@@ -89,26 +86,20 @@ def _of(access: Access, format: Format) -> Iterable[DerivedVariable]:
 def single_coordinate_levels(
     accesses: Iterable[Access], types: Mapping[str, TensorType]
 ) -> tuple[DerivedVariable, ...]:
-    """Return the levels that store nothing and have one coordinate, which follows from the levels above.
-
-    Such a level needs no loop.
-    """
-    found: dict[DerivedVariable, None] = {}
+    """Return the levels that need no loop: they store nothing, and one coordinate follows from the levels above."""
+    definitions: dict[DerivedVariable, None] = {}
     for access in accesses:
         format = types[access.tensor].format
         levels = level_variables(access, format)
         for k, level in enumerate(format.levels if format.is_structured else ()):
             value = level_bounds.computed(format.remapping, k) if level.branchless and not level.roles else None
             if value is not None:
-                found[DerivedVariable(levels[k], value, levels, access.indices, sizes=_sizes(format))] = None
-    return tuple(found)
+                definitions[DerivedVariable(levels[k], value, levels, access.indices, sizes=_sizes(format))] = None
+    return tuple(definitions)
 
 
 def size_of(variable: str, accesses: Iterable[Access], types: Mapping[str, TensorType]) -> int | None:
-    """Return the number of values of a level's variable; None unless the remapping alone determines it.
-
-    The remapping determines it inside a block, as for ``i%2``.
-    """
+    """Return the number of values of a level's variable inside a block, as for ``i%2``; None for other variables."""
     for access in accesses:
         format = types[access.tensor].format
         for v, c in zip(level_variables(access, format), format.remapping.coordinates, strict=True):
@@ -123,23 +114,23 @@ def radix_components(variable: str, derived: Sequence[DerivedVariable]) -> tuple
     These are the digits of a derived variable, or the variable alone if it is not derived. For example, ``i`` follows
     from ``i/2`` and ``i%2``, and loops over these in this order visit ``i`` in order.
     """
-    found = next((d for d in derived if d.var == variable), None)
-    if found is None:
+    definition = next((d for d in derived if d.var == variable), None)
+    if definition is None:
         return (variable,)
-    if found.of == found.axes:  # a level's variable, which follows from the axes
-        axes = significance([found.value])
-        return tuple(found.of[axis] for axis in axes or ())
-    factors = linear(found.value)
+    if definition.of == definition.axes:  # a level's variable, which follows from the axes
+        axes = significance([definition.value])
+        return tuple(definition.of[axis] for axis in axes or ())
+    factors = linear(definition.value)
     if factors is None or any(k is not None and f <= 0 for k, f in factors.items()):
         return ()
     # The factors must be those of a number system: the values of each digit times its factor must not exceed the factor
     # of the next more significant digit.
     places = sorted(((f, k) for k, f in factors.items() if k is not None), reverse=True)
     for (above, _), (factor, k) in pairwise(places):
-        size = found.sizes[k]
+        size = definition.sizes[k]
         if size is None or size * factor > above:
             return ()
-    return tuple(found.of[k] for _, k in places)
+    return tuple(definition.of[k] for _, k in places)
 
 
 def _sizes(format: Format) -> tuple[int | None, ...]:

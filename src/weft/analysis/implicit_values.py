@@ -66,14 +66,14 @@ def convert(expr: Expr, dtypes: Mapping[str, str]) -> tuple[Expr, Any]:
         case Literal(value=value):
             return expr, literal_dtype(value)
         case Apply(op=op, args=args):
-            done = [convert(arg, dtypes) for arg in args]
+            operands = [convert(arg, dtypes) for arg in args]
             # Literals alone have no dtype to adapt to: they take NumPy's default dtypes.
-            if all(isinstance(d, type) for _, d in done):
-                done = [(_typed(a, np.result_type(d).name), np.result_type(d).name) for a, d in done]
-            *wanted, result = application_dtypes(expr, tuple(d for _, d in done))
-            new = Apply(op, tuple(_cast(a, d, w) for (a, d), w in zip(done, wanted, strict=True)))
+            if all(isinstance(d, type) for _, d in operands):
+                operands = [(_typed(a, np.result_type(d).name), np.result_type(d).name) for a, d in operands]
+            *dtypes_in, result = application_dtypes(expr, tuple(d for _, d in operands))
+            new = Apply(op, tuple(_cast(a, d, w) for (a, d), w in zip(operands, dtypes_in, strict=True)))
             # An implicit operand that decides the result does so in its own dtype.
-            decides = any(wanted[position] != result for position, _ in OPERATORS[op].annihilators)
+            decides = any(dtypes_in[position] != result for position, _ in OPERATORS[op].annihilators)
             return CastExpr(new, result) if decides else new, result
         case Reduce(op=op, vars=vars, body=body):
             inner, dtype = convert(body, dtypes)
@@ -86,16 +86,16 @@ def _typed(expr: Expr, dtype: str) -> Expr:
     return TypedLiteral(expr.value, dtype) if isinstance(expr, Literal) else expr
 
 
-def _cast(expr: Expr, dtype: Any, wanted: str) -> Expr:
+def _cast(expr: Expr, dtype: Any, to: str) -> Expr:
     if isinstance(expr, Literal):
-        return TypedLiteral(expr.value, wanted)
-    return expr if dtype == wanted else CastExpr(expr, wanted)
+        return TypedLiteral(expr.value, to)
+    return expr if dtype == to else CastExpr(expr, to)
 
 
-def converted(expr: Expr, dtypes: Mapping[str, str], wanted: str) -> Expr:
-    """Return an expression with NumPy's promotion made explicit, converted to the dtype ``wanted``."""
-    done, dtype = convert(expr, dtypes)
-    return _cast(done, dtype, wanted)
+def converted(expr: Expr, dtypes: Mapping[str, str], new: str) -> Expr:
+    """Return an expression with NumPy's promotion made explicit, converted to the dtype ``new``."""
+    explicit, dtype = convert(expr, dtypes)
+    return _cast(explicit, dtype, new)
 
 
 def _apply(op: str, values: tuple[Any, ...]) -> Any:
@@ -127,10 +127,7 @@ def _decided(op: str, value: Any) -> Any:
 
 
 def implicit_value(expr: Expr, fills: Callable[[Access], Any]) -> Any:
-    """Return the value of an expression where no operand has a stored entry.
-
-    The value is the operator applied to the fill values (law 5).
-    """
+    """Return the operator applied to fill values (law 5): the value where no operand has a stored entry."""
     match expr:
         case Access():
             return fills(expr)
@@ -189,10 +186,7 @@ def is_never_empty(op: str, absent: Any) -> bool:
 
 
 def asked_of(expr: Expr) -> Access | None:
-    """Return the tensor whose entries an operator is asked about; None for other expressions.
-
-    Such an operator states its result for a coordinate without an entry.
-    """
+    """Return the operand whose stored structure an operator with a stated ``absent`` result tests, or None."""
     match expr:
         case Apply(op=op, args=(arg,)) if OPERATORS[op].absent is not None:
             (asked,) = dict.fromkeys(a for a in accesses(arg) if a.indices)
@@ -201,10 +195,7 @@ def asked_of(expr: Expr) -> Access | None:
 
 
 def annihilates(op: str, args: tuple[Expr, ...], position: int, fill: Any) -> bool:
-    """Return whether an implicit operand, whose fill value is ``fill``, decides the result alone.
-
-    A literal is never implicit: zero times NaN is NaN.
-    """
+    """Return whether an implicit operand decides the result alone; literals are not implicit, as 0 times NaN is NaN."""
     if fill is UNKNOWN or not OPERATORS[op].annihilates(position, fill):
         return False
     return not is_constant(args[position])
@@ -266,8 +257,8 @@ def _without_implicit(expr: Apply, fills: Callable[[Access], Any]) -> Expr | Non
 
 def specialize(
     stmt: Stmt,
-    absent: Mapping[Access, tuple[Any, str]],
-    neutral: Callable[[Assign], tuple[Any, str]],
+    absent: Mapping[Access, tuple[Any, str]],  # the fill value of each, and its dtype
+    neutral: Callable[[Assign], tuple[Any, str]],  # the value that a target holds anyway, and its dtype
     fills: Callable[[Access], Any],
 ) -> Stmt | None:
     """Return a statement in which some accesses have no stored entry; None if nothing is left of it.
@@ -280,8 +271,8 @@ def specialize(
             new = drop_implicit_operands(value, absent, fills)
             if isinstance(new, ImplicitValue):
                 # The sign of a zero does not change a sum.
-                kept = neutral(stmt)[0]
-                if same_value(new.value, neutral_in_sum(new.value, kept) if op == "add" else kept):
+                held = neutral(stmt)[0]
+                if same_value(new.value, neutral_in_sum(new.value, held) if op == "add" else held):
                     return None
             return stmt if new == value else Assign(target, new, op)
         case Forall(var=var, body=body, parallel=parallel):
@@ -289,21 +280,23 @@ def specialize(
             return None if inner is None else stmt if inner is body else Forall(var, inner, parallel)
         case Where(consumer=consumer, producer=producer):
             # The producer comes first: if it vanishes, the consumer reads a workspace without entries.
-            made = specialize(producer, absent, neutral, fills)
-            if made is None:
-                made_into = result_of(producer)
-                return specialize(consumer, {**absent, made_into.target: neutral(made_into)}, neutral, fills)
-            used = specialize(consumer, absent, neutral, fills)
-            name = result_of(made).target.tensor
-            if used is None or all(a.tensor != name for each in assignments(used) for a in accesses(each.value)):
-                return used  # the consumer no longer reads the workspace
-            return Where(used, made)
+            new_producer = specialize(producer, absent, neutral, fills)
+            if new_producer is None:
+                last = result_of(producer)
+                return specialize(consumer, {**absent, last.target: neutral(last)}, neutral, fills)
+            new_consumer = specialize(consumer, absent, neutral, fills)
+            name = result_of(new_producer).target.tensor
+            if new_consumer is None or all(
+                a.tensor != name for each in assignments(new_consumer) for a in accesses(each.value)
+            ):
+                return new_consumer  # the consumer no longer reads the workspace
+            return Where(new_consumer, new_producer)
         case Sequence(stmts=stmts):
-            kept = tuple(s for s in (specialize(each, absent, neutral, fills) for each in stmts) if s is not None)
+            parts = tuple(s for s in (specialize(each, absent, neutral, fills) for each in stmts) if s is not None)
             # A sequence of fills alone counts as vanished: it assigns nothing.
-            if not any(next(assignments(each), None) for each in kept):
+            if not any(next(assignments(each), None) for each in parts):
                 return None
-            return kept[0] if len(kept) == 1 else Sequence(kept)
+            return parts[0] if len(parts) == 1 else Sequence(parts)
         case Fill():
             return stmt
     raise TypeError(f"not a statement: {stmt!r}")

@@ -59,10 +59,7 @@ def fold(
     meet: Callable[[_Answer, _Answer, tuple[int, ...]], _Answer],
     join: Callable[[_Answer, _Answer], _Answer],
 ) -> _Answer | None:
-    """Return an answer for a region; operands of which nothing is known (None) leave the others.
-
-    The rule of intersections, ``meet``, is told which of its two operands decide.
-    """
+    """Return an answer for a region, where None leaves the other; ``meet`` gets which of its operands decide."""
     if not isinstance(region, Combination):
         return None if region is None else operand(region)
     a, b = fold(region.left, operand, meet, join), fold(region.right, operand, meet, join)

@@ -41,10 +41,7 @@ _DENSE = Dense()
 
 
 def constraints(access: Access, format: Format) -> Iterator[tuple[str, str]]:
-    """Yield pairs ``(outer, inner)`` of variables that the loop order must keep.
-
-    A level without random access to every coordinate comes after all levels above it.
-    """
+    """Yield pairs ``(outer, inner)`` of variables: a level without random access comes after all levels above it."""
     variables = level_variables(access, format)
     for k, level in enumerate(format.levels):
         if not level.has_every:
@@ -54,7 +51,7 @@ def constraints(access: Access, format: Format) -> Iterator[tuple[str, str]]:
 
 
 def places(order: Sequence[str], derived: Sequence[DerivedVariable] = ()) -> dict[str, int]:
-    """Return the number of the loop at which each variable becomes known, derived variables included."""
+    """Return the number of the loop at which each variable is known, derived ones included; -1 if it needs no loop."""
     place = {v: n for n, v in enumerate(order)}
     # A derived variable may need another one. One pass for each variable resolves every chain.
     for _ in derived:
@@ -88,10 +85,7 @@ Types: TypeAlias = tuple[tuple[str, TensorType], ...]
 
 
 def types_of(expr: Expr, types: Mapping[str, TensorType]) -> Types:
-    """Return the types of the tensors that an expression reads, as a hashable key.
-
-    Results that all loop orders share are cached by this key.
-    """
+    """Return the types of the tensors that an expression reads, as a key of results that all loop orders share."""
     return tuple([(a.tensor, types[a.tensor]) for a in expr.distinct_accesses])
 
 
@@ -102,7 +96,7 @@ def conversions(
     how: Visit,
     derived: Sequence[DerivedVariable] = (),
     copying: bool = False,
-    loose: frozenset[str] = frozenset(),
+    loose: frozenset[str] = frozenset(),  # variables whose coordinates may come in any order, into a workspace
     *,
     dtype: str,
 ) -> tuple[Access, ...]:

@@ -98,10 +98,7 @@ def _conjunction(p: Point, q: Point) -> Point:
 
 
 def _union(p: Point, q: Point) -> Point:
-    """Combine points of two operands either of which may have a value.
-
-    All iterators of both are co-iterated, except that one full dimension is enough.
-    """
+    """Combine points of operands either of which may have a value: all are co-iterated, but one full level."""
     coiterate = _unique(p.coiterate + q.coiterate)
     locate = _unique(it for it in p.located + q.located if it not in coiterate)
     # One full iterator visits every coordinate, at which the other full ones are located.
@@ -115,12 +112,12 @@ def _distinct(points: Iterable[Point], most: float) -> tuple[Point, ...]:
 
     Full levels make no difference to such a set: they have a value in every case in which their operand has any.
     """
-    found: dict[tuple[frozenset[LevelIterator], bool], Point] = {}
+    cases: dict[tuple[frozenset[LevelIterator], bool], Point] = {}
     for p in points:
-        found.setdefault((frozenset(it for it in p.iterators if not it.full), bool(p.iterators)), p)
-        if len(found) > most:
+        cases.setdefault((frozenset(it for it in p.iterators if not it.full), bool(p.iterators)), p)
+        if len(cases) > most:
             raise TooManyCases
-    return tuple(found.values())
+    return tuple(cases.values())
 
 
 def _points(
@@ -151,11 +148,11 @@ def build(
     expr: Expr,
     iterators: Callable[[Access], tuple[LevelIterator, ...]],
     fills: Callable[[Access], Any],
-    universe: LevelIterator,
-    neutral: Any,
+    universe: LevelIterator,  # the whole dimension, for coordinates that no operand stores
+    neutral: Any,  # the value that the target holds if nothing is computed
     most: float = inf,
 ) -> tuple[Point, ...]:
-    """Return the merge lattice of one index variable."""
+    """Return the lattice of one variable, largest point first; empty if no value differs from ``neutral``."""
     points = list(_points(expr, iterators, fills, most))
     # The empty point stands for coordinates at which no iterator has a value. This point is needed if the target does
     # not hold the implicit value anyway.

@@ -44,9 +44,9 @@ def result_format(
     """Return the format of a result for which none is given."""
     indices = assignment.target.indices
     value = assignment.value
-    kept = _same_structure(assignment, types) or (None if part else _product_structure(assignment, types))
-    if kept is not None:
-        return kept
+    structure = _same_structure(assignment, types) or (None if part else _product_structure(assignment, types))
+    if structure is not None:
+        return structure
     # Otherwise structured operands count as if they were stored plainly.
     types = {name: type if not type.format.is_structured else plain_type(type, wide) for name, type in types.items()}
     sparse = [
@@ -66,9 +66,9 @@ def result_format(
     for v in order[1:]:
         # Below the first level, a dense level of another operand alone does not make the result's level dense: that
         # operand has it in another order, or for other rows.
-        own = lead is not None and _dense_level(lead, v, types)
+        leads = lead is not None and _dense_level(lead, v, types)
         first = lead is None and sparse != [] and v in sparse[0].indices
-        full[v] = full[v] and bool(own or first or (is_full(value, v, types) and not _linked(sparse, v)))
+        full[v] = full[v] and bool(leads or first or (is_full(value, v, types) and not _linked(sparse, v)))
     # An array holds a result that is full, has no known fill value, or comes from a contraction with an array.
     contracts = not part and _contracts_to_dense(assignment, types)
     if all(full.values()) or result_fill(value, types) is None or contracts:
@@ -96,9 +96,9 @@ def dense_format(assignment: Assignment, types: Mapping[str, TensorType]) -> For
         if len(order) > 1 and order[-1] in stored and order[-2] not in stored:
             order[-2:] = reversed(order[-2:])
     else:
-        whole = {level_variables(a, types[a.tensor].format) for a in dense if sorted(a.indices) == sorted(indices)}
-        if len(whole) == 1:
-            order = [*whole.pop()]
+        paths = {level_variables(a, types[a.tensor].format) for a in dense if sorted(a.indices) == sorted(indices)}
+        if len(paths) == 1:
+            order = [*paths.pop()]
     if order == [*indices]:
         return Format.dense(len(order))
     return Format(Remapping(tuple(indices.index(v) for v in order)), (Dense(),) * len(order))
@@ -119,10 +119,10 @@ def _outermost(
     roots = [level_variables(a, types[a.tensor].format)[0] for a in matrices if _may_have_array(types[a.tensor].format)]
     # An array is only chosen if every matrix has one, and the sparse operands together have both axes.
     arrays = len(roots) == len(matrices) and {v for a in sparse for v in a.indices}.issuperset(indices)
-    found = [v for v in indices if v in roots]
-    if arrays and not found:
-        found = [indices[-1]]
-    return tuple(found[:1]), arrays
+    first = [v for v in indices if v in roots]
+    if arrays and not first:
+        first = [indices[-1]]
+    return tuple(first[:1]), arrays
 
 
 def _may_have_array(format: Format) -> bool:
@@ -145,23 +145,19 @@ def _same_structure(assignment: Assignment, types: Mapping[str, TensorType]) -> 
     """
     if result_fill(assignment.value, types) is None:
         return None
-    read = [a for a in assignment.value.distinct_accesses if a.indices]
-    formats = {types[a.tensor].format for a in read}
-    if len(read) > 1:
+    operands = [a for a in assignment.value.distinct_accesses if a.indices]
+    formats = {types[a.tensor].format for a in operands}
+    if len(operands) > 1:
         formats = {format.canonical() for format in formats}
-    same = len(formats) == 1 and all(a.indices == assignment.target.indices for a in read)
+    same = len(formats) == 1 and all(a.indices == assignment.target.indices for a in operands)
     format = formats.pop() if same else deciding_format(assignment, types)
     if format is None or format.conditions or format.is_dense:
         return None
-    return format if format.is_structured or (len(read) == 1 and not format.is_partial) else None
+    return format if format.is_structured or (len(operands) == 1 and not format.is_partial) else None
 
 
 def _product_structure(assignment: Assignment, types: Mapping[str, TensorType]) -> Format | None:
-    """Return the format of a product of two structured matrices whose structure carries over; None if it does not.
-
-    Stored blocks make stored blocks: the result has the rows of the first operand's blocks and the columns of the
-    second's. Diagonals make diagonals.
-    """
+    """Return the format of a product of matrices of blocks or of diagonals, whose structure carries over, or None."""
     match assignment.value:
         case Reduce(op="add", vars=(k,), body=Apply(op="multiply", args=(Access() as a, Access() as b))):
             first, second = types[a.tensor].format, types[b.tensor].format
@@ -235,13 +231,13 @@ def _contracts_to_dense(assignment: Assignment, types: Mapping[str, TensorType])
     They may be tensors with more axes if the result has one. A sparse operand of which no axis is summed over, such as
     the mask of a sampled product, keeps the result sparse.
     """
-    kept = set(assignment.target.indices)
+    indices = set(assignment.target.indices)
     sparse, contracted = False, False
     for access in assignment.value.distinct_accesses:
-        summed = not set(access.indices) <= kept
+        summed = not set(access.indices) <= indices
         if types[access.tensor].format.is_dense:
             contracted |= summed
-        elif (len(access.indices) > 2 and len(kept) > 1) or not summed:
+        elif (len(access.indices) > 2 and len(indices) > 1) or not summed:
             return False
         else:
             sparse = True

@@ -59,10 +59,7 @@ def is_fill_name(name: str) -> bool:
 
 
 def fill_operands(types: Mapping[str, TensorType]) -> dict[str, RuntimeValue]:
-    """Return the operands that hold the fill values of ``types``, by name.
-
-    An implicit value that is that of one operand needs no operand of its own.
-    """
+    """Return the operands that hold fill values, by name; a value that another operand holds needs none."""
     fills = {fill_name(n): t.fill for n, t in types.items() if isinstance(t.fill, RuntimeValue)}
     return {n: fill for n, fill in fills.items() if fill.expr == Access(n) or not isinstance(fill.expr, Access)}
 
@@ -78,13 +75,15 @@ def with_runtime_fills(
     assignment: Assignment, types: Mapping[str, TensorType], dtype: str
 ) -> tuple[dict[str, TensorType], dict[str, Any]]:
     """Return the types with a ``RuntimeValue`` for each fill value that is not algebraic, and these fill values."""
-    given = {n: t for n, t in types.items() if not isinstance(t.fill, RuntimeValue)}  # others are changed already
-    runtime = {n: t for n, t in given.items() if not is_algebraic(t.fill, t.dtype)}
+    static = {n: t for n, t in types.items() if not isinstance(t.fill, RuntimeValue)}  # others are changed already
+    runtime = {n: t for n, t in static.items() if not is_algebraic(t.fill, t.dtype)}
     fills = {fill_name(n): typed(t.fill, t.dtype) for n, t in runtime.items()}
     answers: tuple[tuple[Expr, Any], ...] = ()
     while runtime:
-        known = {n: replace(t, fill=RuntimeValue(Access(fill_name(n)), t.dtype, answers)) for n, t in runtime.items()}
-        changed = {**types, **known}
+        symbolic = {
+            n: replace(t, fill=RuntimeValue(Access(fill_name(n)), t.dtype, answers)) for n, t in runtime.items()
+        }
+        changed = {**types, **symbolic}
         more = _answers(assignment.value, changed, fills, dtype)
         if not more:
             return changed, fills
@@ -98,13 +97,13 @@ def with_runtime_conversion(source: TensorType, target: TensorType) -> tuple[Ten
         return source, target, {}
     copy = Assignment(Access("B", ("i",)), Access("A", ("i",)))
     types, fills = with_runtime_fills(copy, {"A": source}, target.dtype)
-    carried, wanted = typed(types["A"].fill, target.dtype), typed(target.fill, target.dtype)
-    if same_value(evaluate(carried, fills), wanted):
+    carried, target_fill = typed(types["A"].fill, target.dtype), typed(target.fill, target.dtype)
+    if same_value(evaluate(carried, fills), target_fill):
         fill = carried if isinstance(carried, RuntimeValue) else target.fill
     elif is_algebraic(target.fill, target.dtype):
         fill = target.fill
     else:
-        fills[fill_name("B")] = wanted
+        fills[fill_name("B")] = target_fill
         fill = RuntimeValue(Access(fill_name("B")), target.dtype)
     return types["A"], replace(target, fill=fill), fills
 
@@ -113,12 +112,12 @@ def _answers(
     value: Expr, types: Mapping[str, TensorType], fills: Mapping[str, Any], dtype: str
 ) -> tuple[tuple[Expr, Any], ...]:
     """Return the algebraic values of operators within an expression that ``types`` does not know yet."""
-    found: dict[Expr, Any] = {}
+    values: dict[Expr, Any] = {}
     implicit = [typed_implicit_value(part, types) for part in walk(value)]
     implicit.append(typed(implicit[0], dtype))
     for each in implicit:
         if isinstance(each, RuntimeValue):
             result = evaluate(each, fills).item()
             if is_algebraic(result, each.dtype):
-                found.setdefault(each.expr, result)
-    return tuple(found.items())
+                values.setdefault(each.expr, result)
+    return tuple(values.items())

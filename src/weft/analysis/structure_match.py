@@ -39,20 +39,20 @@ class StructureMatch:
 def match_structure(
     assignment: Assignment, types: Mapping[str, TensorType], target: TensorType, equal: bool = False
 ) -> StructureMatch | None:
-    """Return the operand whose structure the result has; None if there is none."""
+    """Return the operands whose structure the result has, or None; with ``equal``, several of one assumed structure."""
     indices, value = assignment.target.indices, assignment.value
     if assignment.op is not None or not indices or len(set(indices)) < len(indices):
         return None
     if target.format.is_dense or target.format.is_partial:
         return None
-    read = value.distinct_accesses
-    found = [a for a in read if a.indices == indices and types[a.tensor].format == target.format]
-    if not found or typed_implicit_value(value, types) is UNKNOWN:
+    operands = value.distinct_accesses
+    alike = [a for a in operands if a.indices == indices and types[a.tensor].format == target.format]
+    if not alike or typed_implicit_value(value, types) is UNKNOWN:
         return None
-    leads = _alike(found, types) if equal else _alone(found, value, types)
+    leads = _alike(alike, types) if equal else _alone(alike, value, types)
     if not leads or not is_driven(value, frozenset(leads), types):
         return None
-    others = [a for a in read if a not in leads and a.indices]
+    others = [a for a in operands if a not in leads and a.indices]
     # An operand that stores only some of its coordinates would have to be searched at the others.
     if not all(types[a.tensor].format.is_dense for a in others):
         return None
@@ -68,8 +68,8 @@ def over_values(assignment: Assignment, match: StructureMatch) -> Assignment:
 
 
 def _new_index(assignment: Assignment) -> str:
-    taken = {assignment.target.tensor, *(a.tensor for a in assignment.value.distinct_accesses)}
-    return next(v for v in itertools.chain("i", (f"i{n}" for n in itertools.count(1))) if v not in taken)
+    names = {assignment.target.tensor, *(a.tensor for a in assignment.value.distinct_accesses)}
+    return next(v for v in itertools.chain("i", (f"i{n}" for n in itertools.count(1))) if v not in names)
 
 
 def _vectors(expr: Expr, accesses: tuple[Access, ...], index: str) -> Expr:
@@ -125,25 +125,22 @@ def _reduced_alone(total: Reduce, types: Mapping[str, TensorType]) -> Access | N
 
 
 def deciding_format(assignment: Assignment, types: Mapping[str, TensorType]) -> Format | None:
-    """Return the format of the only operand that is not dense, if it decides where the result has entries.
-
-    The operand has the indices of the result. The answer is None if there is no such operand.
-    """
-    read = [a for a in assignment.value.distinct_accesses if a.indices and not types[a.tensor].format.is_dense]
-    if len(read) != 1 or read[0].indices != assignment.target.indices:
+    """Return the format of the only sparse operand, if it has the result's indices and decides its entries, or None."""
+    operands = [a for a in assignment.value.distinct_accesses if a.indices and not types[a.tensor].format.is_dense]
+    if len(operands) != 1 or operands[0].indices != assignment.target.indices:
         return None
-    return types[read[0].tensor].format if is_driven(assignment.value, frozenset(read), types) else None
+    return types[operands[0].tensor].format if is_driven(assignment.value, frozenset(operands), types) else None
 
 
-def _alone(found: list[Access], value: Expr, types: Mapping[str, TensorType]) -> tuple[Access, ...]:
+def _alone(accesses: list[Access], value: Expr, types: Mapping[str, TensorType]) -> tuple[Access, ...]:
     """Return the first operand that alone decides where the result has entries, if there is one."""
-    return next(((a,) for a in found if is_driven(value, frozenset((a,)), types)), ())
+    return next(((a,) for a in accesses if is_driven(value, frozenset((a,)), types)), ())
 
 
-def _alike(found: list[Access], types: Mapping[str, TensorType]) -> tuple[Access, ...]:
+def _alike(accesses: list[Access], types: Mapping[str, TensorType]) -> tuple[Access, ...]:
     """Return operands that may have one structure: several, with index arrays of the same dtypes."""
-    index_dtypes = {types[a.tensor].index_dtypes for a in found}
-    return tuple(found) if len(found) > 1 and len(index_dtypes) == 1 else ()
+    index_dtypes = {types[a.tensor].index_dtypes for a in accesses}
+    return tuple(accesses) if len(accesses) > 1 and len(index_dtypes) == 1 else ()
 
 
 def _keeps_duplicates(value: Expr, leads: tuple[Access, ...], types: Mapping[str, TensorType], dtype: str) -> bool:

@@ -28,21 +28,21 @@ def order_of_sums(
     if any(w.dtype != dtype or (w.kind == "scalar" and reassociates) for w in program.workspaces):
         return None
     # Loops over tiles of the result do not divide the sum of an element.
-    whole = {s.inner: s.var for s in program.splits}
+    bases = {s.inner: s.var for s in program.splits}
     pieces = {
         s.outer for s in program.splits if (s.tiles or s.var if isinstance(s, Split) else s.var) in target.indices
     }
-    found, begun = [], False
+    orders, begun = [], False
     for assign, loops in _sums(program.stmt):
-        summed = tuple(v for u in loops if (v := whole.get(u, u)) not in target.indices and v not in pieces)
+        summed = tuple(v for u in loops if (v := bases.get(u, u)) not in target.indices and v not in pieces)
         read = list(accesses(assign.value))
         if assign.target != target or begun or any(a.tensor in types for a in read):
             if not all(_in_order(a, summed, types) for a in read):
                 return None
-            found.append(summed)
+            orders.append(summed)
         # Otherwise the statement adds a complete sum from a workspace to zero, which does not change that sum.
         begun |= assign.target == target
-    return tuple(found)
+    return tuple(orders)
 
 
 def _sums(stmt: Stmt, loops: Sequence[str] = ()) -> Iterator[tuple[Assign, Sequence[str]]]:

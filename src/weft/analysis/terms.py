@@ -43,10 +43,7 @@ def foralls(order: Sequence[str], stmt: Stmt) -> Stmt:
 def additive_terms(
     expr: Expr, dtype: Callable[[Expr], str] = lambda _: "", negative: bool = False
 ) -> list[tuple[bool, Expr]]:
-    """Return the additive terms of an expression, each with its sign.
-
-    A sum in another dtype than that of the whole may wrap around, and so is one term.
-    """
+    """Return the terms of a sum, each with whether it is subtracted; a sum that may wrap around is one term."""
 
     def terms(part: Expr, sign: bool) -> list[tuple[bool, Expr]]:
         if isinstance(part, Apply) and part.op in _SUMS and dtype(part) != dtype(expr):
@@ -198,15 +195,12 @@ def _independent_sums(total: Reduce, dtype: Callable[[Expr], str]) -> Expr | Non
 
 
 def _summed(vars: Sequence[str], parts: Sequence[Expr]) -> Expr:
-    """Return a product summed over variables.
-
-    If two or more factors have variables of their own, each of these is summed inside its factor.
-    """
+    """Return a product summed over variables, those that one factor alone has inside it if there are several such."""
     have = [set(free_variables(p)) for p in parts]
-    own = [[v for v in vars if v in h and sum(v in other for other in have) == 1] for h in have]
-    if sum(bool(o) for o in own) > 1:
-        parts = [Reduce("add", tuple(o), p) if o else p for o, p in zip(own, parts, strict=True)]
-        vars = [v for v in vars if all(v not in o for o in own)]
+    alone = [[v for v in vars if v in h and sum(v in other for other in have) == 1] for h in have]
+    if sum(bool(o) for o in alone) > 1:
+        parts = [Reduce("add", tuple(o), p) if o else p for o, p in zip(alone, parts, strict=True)]
+        vars = [v for v in vars if all(v not in o for o in alone)]
     return Reduce("add", tuple(vars), product(parts)) if vars else product(parts)
 
 
@@ -216,6 +210,6 @@ def uniform_factors(expr: Expr, dtype: Callable[[Expr], str]) -> list[Expr]:
     Promotion makes the dtypes of a mixed product depend on the order of its factors. A product with a literal stays
     whole, too.
     """
-    found = factors(expr)
-    same = len({dtype(f) for f in found}) == 1
-    return found if same and not any(isinstance(f, Literal) for f in found) else [expr]
+    parts = factors(expr)
+    same = len({dtype(f) for f in parts}) == 1
+    return parts if same and not any(isinstance(f, Literal) for f in parts) else [expr]

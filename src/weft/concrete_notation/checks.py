@@ -31,49 +31,49 @@ def _check(
     program: Program,
     target: Access,
     bound: tuple[str, ...],
-    made: frozenset[str],
+    filled: frozenset[str],
     bases: dict[str, str],
     derived: Derived,
 ) -> str | None:
-    # ``bound``: variables of the enclosing loops; ``made``: workspaces whose producers have run before ``stmt``.
+    # ``bound``: variables of the enclosing loops; ``filled``: workspaces whose producers have run before ``stmt``.
     workspaces = {w.name: w for w in program.workspaces}
     match stmt:
-        case Assign(target=written, value=value):
+        case Assign(target=assigned, value=value):
             known = _with_derived(bound, derived)
-            for access in (written, *accesses(value)):
+            for access in (assigned, *accesses(value)):
                 loose = [v for v in access.indices if v not in known]
                 if loose:
                     return f"{loose[0]} in {access.tensor}({','.join(access.indices)}) is not bound by a loop"
             for access in accesses(value):
-                if access.tensor in workspaces and access.tensor not in made:
+                if access.tensor in workspaces and access.tensor not in filled:
                     return f"workspace {access.tensor} is read where nothing makes it"
-            if written.tensor not in workspaces and written.tensor != target.tensor:
-                return f"{written.tensor} is assigned, which is neither {target.tensor} nor a workspace"
+            if assigned.tensor not in workspaces and assigned.tensor != target.tensor:
+                return f"{assigned.tensor} is assigned, which is neither {target.tensor} nor a workspace"
             return None
-        case Fill(target=written):
-            return None if written.tensor == target.tensor else f"{written.tensor} is filled, not {target.tensor}"
+        case Fill(target=assigned):
+            return None if assigned.tensor == target.tensor else f"{assigned.tensor} is filled, not {target.tensor}"
         case Forall(var=var, body=body):
             name = bases.get(var, var)
             if name in bound or var in bound:
                 return f"{name} is bound by two loops, one in the other"
-            return _check(body, program, target, (*bound, var, name), made, bases, derived)
+            return _check(body, program, target, (*bound, var, name), filled, bases, derived)
         case Where(consumer=consumer, producer=producer):
             # The producer must not read its own workspace, which exists only for the consumer.
             names = {a.target.tensor for a in assignments(producer)} & set(workspaces)
             if not names:
                 return "a producer makes no workspace"
-            return _check(producer, program, target, bound, made, bases, derived) or _check(
-                consumer, program, target, bound, made | names, bases, derived
+            return _check(producer, program, target, bound, filled, bases, derived) or _check(
+                consumer, program, target, bound, filled | names, bases, derived
             )
         case Sequence(stmts=stmts):
-            reasons = (_check(s, program, target, bound, made, bases, derived) for s in stmts)
+            reasons = (_check(s, program, target, bound, filled, bases, derived) for s in stmts)
             return next((r for r in reasons if r is not None), None)
     return f"{stmt!r} is not a statement"
 
 
 def _with_derived(bound: Iterable[str], derived: Derived) -> set[str]:
     """Return the bound variables with all that follow from them, however indirectly."""
-    found = set(bound)
-    while new := {v for v, needs in derived if v not in found and found.issuperset(needs)}:
-        found |= new
-    return found
+    variables = set(bound)
+    while new := {v for v, needs in derived if v not in variables and variables.issuperset(needs)}:
+        variables |= new
+    return variables

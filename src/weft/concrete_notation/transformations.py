@@ -55,10 +55,10 @@ def can_reorder(program: Program, order: Sequence[str], fits: Fits | None = None
     nest = _holding(program, order)
     if nest is None:
         return f"the loops over {', '.join(order)} are not directly nested in one another"
-    whole = _reordered(nest.variables, order)
+    reordered = _reordered(nest.variables, order)
     # Accesses name the variable of a split loop, not that of its inner loop.
     bases = {s.inner: s.var for s in program.splits}
-    named = [bases.get(v, v) for v in whole]
+    named = [bases.get(v, v) for v in reordered]
     for assign in assignments(nest.body):
         if fits is not None:
             for access in (*accesses(assign.value), assign.target):
@@ -74,10 +74,7 @@ def _reordered(variables: Sequence[str], order: Sequence[str]) -> tuple[str, ...
 
 
 def reorder(program: Program, order: Sequence[str], fits: Fits | None = None) -> Program:
-    """Return the program with the directly nested loops over ``order`` in that order.
-
-    Other loops of the same nest stay in place.
-    """
+    """Return the program with the directly nested loops over ``order`` in that order; other loops stay in place."""
     _require(can_reorder(program, order, fits))
     nest = _holding(program, order)
     assert nest is not None
@@ -92,19 +89,16 @@ def reorder(program: Program, order: Sequence[str], fits: Fits | None = None) ->
 
 
 def factors(expr: Expr) -> list[Expr]:
-    """Return the factors of a product, from left to right.
-
-    Any other expression is its own single factor.
-    """
+    """Return the factors of a product, from left to right; any other expression is its own single factor."""
     return list(outermost(expr, lambda node: not (isinstance(node, Apply) and node.op == "multiply")))
 
 
 def product(parts: Sequence[Expr]) -> Expr:
     """Return the product of factors, multiplied from left to right."""
-    whole = parts[0]
+    value = parts[0]
     for f in parts[1:]:
-        whole = Apply("multiply", (whole, f))
-    return whole
+        value = Apply("multiply", (value, f))
+    return value
 
 
 def _without(value: Expr, part: Expr) -> list[Expr] | None:
@@ -162,8 +156,8 @@ def precompute(
         nest = _nest(s)
         if not nest.variables or not isinstance(nest.body, Assign) or _without(nest.body.value, part) is None:
             return None
-        made = make(nest, nest.body)
-        return replace(made, parallel=s.parallel) if isinstance(made, Forall) and isinstance(s, Forall) else made
+        new = make(nest, nest.body)
+        return replace(new, parallel=s.parallel) if isinstance(new, Forall) and isinstance(s, Forall) else new
 
     workspace = Workspace(name, tuple(over), "scalar" if kind == "scalar" else "dense", dtype)
     return replace(program, stmt=rewrite_outermost(program.stmt, visit), workspaces=(*program.workspaces, workspace))
@@ -174,21 +168,17 @@ def can_split(program: Program, var: str, outer: str, inner: str, factor: int) -
     if factor < 1:
         return f"a block holds at least one iteration, not {factor}"
     # A split loop no longer occurs under its own name, but the inner loop still binds its variable.
-    taken = {v for n in _nests(program.stmt) for v in n.variables} | {s.var for s in program.splits}
-    if var not in taken or any(s.var == var for s in program.splits):
+    names = {v for n in _nests(program.stmt) for v in n.variables} | {s.var for s in program.splits}
+    if var not in names or any(s.var == var for s in program.splits):
         return f"there is no loop over {var}"
-    used = [v for v in (outer, inner) if v in taken]
+    used = [v for v in (outer, inner) if v in names]
     if used or outer == inner:
         return f"{(used or [outer])[0]} is the name of another loop"
     return None
 
 
 def split(program: Program, var: str, outer: str, inner: str, factor: int) -> Program:
-    """Return the program with the loop over ``var`` split into a loop over blocks and a loop inside one block.
-
-    A block consists of consecutive coordinates or of consecutive stored entries, as the loop iterates the one or the
-    other.
-    """
+    """Return the program with a loop over ``var`` split into a loop over blocks and a loop inside one block."""
     _require(can_split(program, var, outer, inner, factor))
 
     def visit(s: Stmt) -> Stmt | None:

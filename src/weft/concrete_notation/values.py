@@ -74,10 +74,7 @@ class ImplicitValue(Expr):
 
 @record
 class RuntimeValue:
-    """A fill value, or an implicit value computed from fill values, that is known when a kernel runs.
-
-    Two such values are the same if their expressions are.
-    """
+    """A value, in terms of fill values, that is known when a kernel runs; two are the same if their expressions are."""
 
     __array_ufunc__ = None  # NumPy's scalars leave comparisons to this class
 
@@ -111,11 +108,7 @@ def same_value(a: Any, b: Any) -> bool:
 
 
 def neutral_in_sum(absent: Any, neutral: Any) -> Any:
-    """Return ``absent`` if it and ``neutral`` are zeros of any sign, else ``neutral``.
-
-    A sum that starts from zero does not depend on the sign of a zero that is added. An implicit value that is a zero of
-    either sign is therefore neutral.
-    """
+    """Return ``absent`` if it and ``neutral`` are zeros, whose signs do not change a sum, else ``neutral``."""
     return absent if absent is not UNKNOWN and neutral is not UNKNOWN and absent == 0 == neutral else neutral
 
 

@@ -100,8 +100,8 @@ def sum_with_target(assignment: Assignment) -> Assignment:
     """
     if assignment.op is None:
         return assignment
-    explicit, taken = explicit_sums(assignment), {*tensors(assignment), *variables(assignment)}
-    name = next(n for k in count() if (n := f"result{k or ''}") not in taken)
+    explicit, names = explicit_sums(assignment), {*tensors(assignment), *variables(assignment)}
+    name = next(n for k in count() if (n := f"result{k or ''}") not in names)
     return Assignment(Access(name, explicit.target.indices), Apply(assignment.op, (explicit.target, explicit.value)))
 
 
@@ -175,10 +175,10 @@ def infer_extents(assignment: Assignment, shapes: Mapping[str, tuple[int, ...]])
     return {v: extents[v] for v in variables(assignment)}
 
 
-def _conflict(v: str, known: int, place: Access, extent: int, access: Access) -> str:
+def _conflict(v: str, first: int, place: Access, extent: int, access: Access) -> str:
     if place == access:
-        return f"{v} is both {known} and {extent} in {expression_text(access)}: a diagonal needs equal sizes"
-    return f"{v} is {known} in {expression_text(place)} and {extent} in {expression_text(access)}"
+        return f"{v} is both {first} and {extent} in {expression_text(access)}: a diagonal needs equal sizes"
+    return f"{v} is {first} in {expression_text(place)} and {extent} in {expression_text(access)}"
 
 
 def _report(message: str, assignment: Assignment, shapes: Mapping[str, tuple[int, ...]]) -> str:

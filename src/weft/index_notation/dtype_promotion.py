@@ -85,12 +85,12 @@ def application_dtypes(expr: Apply, dtypes: tuple[DType, ...]) -> tuple[np.dtype
     loop = loop_dtypes(expr.op, dtypes)
     if all(isinstance(d, type) for d in dtypes):
         return loop  # literals alone take no dtype from a tensor
-    for k, (arg, wanted) in enumerate(zip(expr.args, loop, strict=False)):
+    for k, (arg, dtype) in enumerate(zip(expr.args, loop, strict=False)):
         # NumPy refuses a Python integer that does not fit, except in comparisons.
-        if isinstance(arg, Literal) and type(arg.value) is int and not holds(wanted, arg.value):
+        if isinstance(arg, Literal) and type(arg.value) is int and not holds(dtype, arg.value):
             if OPERATORS[expr.op].c not in COMPARISONS:
                 text = expression_text(expr)
-                raise OverflowError(f"Python integer {arg.value} out of bounds for {wanted} in {text}")
+                raise OverflowError(f"Python integer {arg.value} out of bounds for {dtype} in {text}")
             return loop_dtypes(expr.op, (*dtypes[:k], np.asarray(arg.value).dtype, *dtypes[k + 1 :]))
     return loop
 
@@ -134,13 +134,13 @@ def loop_dtypes(op: str, dtypes: tuple[DType, ...]) -> tuple[np.dtype[Any], ...]
     ufunc: Any = OPERATORS[op].ufunc
     shown = " and ".join(d.__name__ if isinstance(d, type) else d.name for d in dtypes)
     try:
-        found = ufunc.resolve_dtypes((*dtypes, None))
+        loop = ufunc.resolve_dtypes((*dtypes, None))
     except TypeError as error:
         raise DTypeError(f"{op} of {shown}: {error}") from None
-    if found[-1].char != "e":  # such as signbit of int8; float32 holds every value of float16
-        found = tuple(np.dtype(np.float32) if dtype.char == "e" else dtype for dtype in found)
-    for dtype in found:
+    if loop[-1].char != "e":  # such as signbit of int8; float32 holds every value of float16
+        loop = tuple(np.dtype(np.float32) if dtype.char == "e" else dtype for dtype in loop)
+    for dtype in loop:
         if dtype.char in "egG":
             message = f"{op} of {shown} is computed in {dtype.name}, which weft has not; convert the operand first"
             raise DTypeError(message)
-    return tuple(value_dtype(dtype) for dtype in found)
+    return tuple(value_dtype(dtype) for dtype in loop)

@@ -37,12 +37,12 @@ def use_computation_dtype(assignment: Assignment, dtypes: tuple[tuple[str, DType
     >>> to_text(use_computation_dtype(parse("y = A(i)*B(i)*C(i)"), dtypes, "int64"))
     'y = sum(i, int64(A(i))*int64(B(i))*C(i))'
     """
-    known = {name: value_dtype(own) for name, own in dtypes}
-    wanted = value_dtype(dtype)
+    operands = {name: value_dtype(own) for name, own in dtypes}
+    target = value_dtype(dtype)
     explicit = explicit_sums(assignment)
-    if not np.can_cast(result_dtype(explicit.value, known), wanted, "safe"):
+    if not np.can_cast(result_dtype(explicit.value, operands), target, "safe"):
         return assignment
-    value = _computed_in(explicit.value, known, wanted, converted=True)
+    value = _computed_in(explicit.value, operands, target, converted=True)
     return assignment if value == explicit.value else replace(explicit, value=value)
 
 
@@ -51,8 +51,8 @@ def _computed_in(expr: Expr, dtypes: Mapping[str, np.dtype[Any]], dtype: np.dtyp
 
     If ``converted``, the operator that takes the value converts it to ``dtype``, and no conversion is added here.
     """
-    found = expression_dtype(expr, dtypes)
-    if isinstance(found, type):
+    own_dtype = expression_dtype(expr, dtypes)
+    if isinstance(own_dtype, type):
         return expr  # a weak operand takes the dtype of the other operand
     match expr:
         # Conversion of the operands and of the result agree only if nothing is lost: each operand must fit into dtype.
@@ -61,11 +61,11 @@ def _computed_in(expr: Expr, dtypes: Mapping[str, np.dtype[Any]], dtype: np.dtyp
             for own in (expression_dtype(arg, dtypes) for arg in args)
             if not isinstance(own, type)
         ):
-            return Apply(op, tuple(_computed_in(arg, dtypes, dtype, found == dtype) for arg in args))
+            return Apply(op, tuple(_computed_in(arg, dtypes, dtype, own_dtype == dtype) for arg in args))
         case Reduce(op=op, vars=vars, body=body) if _closed(op, 2, dtype):
             return Reduce(op, vars, _computed_in(body, dtypes, dtype, False))
     # Any other operator is computed in its own dtype, and its result is converted.
-    return expr if converted or found == dtype else Apply(dtype.name, (expr,))
+    return expr if converted or own_dtype == dtype else Apply(dtype.name, (expr,))
 
 
 def _closed(op: str, count: int, dtype: np.dtype[Any]) -> bool:

@@ -72,18 +72,18 @@ def einsum_notation(subscripts: str, shapes: tuple[Shape, ...]) -> Einsum:
     axes = _axes(labels, shapes)
     extents: dict[str, tuple[int, int]] = {}  # the size of each label, and the operand that has it
     for n, (labelled, shape) in enumerate(zip(axes, shapes, strict=True)):
-        own: dict[str, int] = {}
+        sizes: dict[str, int] = {}
         for label, size in zip(labelled, shape, strict=True):
             # Within one operand an axis of size 1 does not stretch.
-            if own.setdefault(label, size) != size:
-                message = f"{label} is both {own[label]} and {size} in operand {n}: a diagonal needs equal sizes"
+            if sizes.setdefault(label, size) != size:
+                message = f"{label} is both {sizes[label]} and {size} in operand {n}: a diagonal needs equal sizes"
                 _misfit(message, subscripts, shapes)
-        for label, size in own.items():
-            known, where = extents.setdefault(label, (size, n))
-            if known == 1:
+        for label, size in sizes.items():
+            other, where = extents.setdefault(label, (size, n))
+            if other == 1:
                 extents[label] = (size, n)
-            elif size not in (known, 1):
-                _misfit(f"{label} is {known} in operand {where} and {size} in operand {n}", subscripts, shapes)
+            elif size not in (other, 1):
+                _misfit(f"{label} is {other} in operand {where} and {size} in operand {n}", subscripts, shapes)
     # The notation depends on the axes that stretch and not on sizes, so that it is cached by these axes.
     stretched = tuple(
         tuple(k for k, label in enumerate(labelled) if shape[k] == 1 and extents[label][0] != 1)
@@ -99,10 +99,7 @@ def _einsum(labels: _Subscripts, ranks: tuple[int, ...], stretched: tuple[tuple[
 
 
 def _operand_names(labels: _Subscripts) -> tuple[str, ...]:
-    """Return names for the operands: ``A``, ``B``, ... or numbered names.
-
-    The names ``op0``, ``op1``, ... are used if capital letters are subscripts, or if there are too few letters.
-    """
+    """Return names for the operands: capital letters, or ``op0``, ... if these are too few or are subscripts."""
     count = len(labels.inputs)
     if count <= len(_NAMES) and not any(letter in _NAMES for letter in labels.text):
         return tuple(_NAMES[:count])
@@ -131,12 +128,12 @@ def _axes(labels: _Subscripts, shapes: tuple[Shape, ...]) -> tuple[tuple[str, ..
         expected = f"{len(labels.inputs)} operand{'s' * (len(labels.inputs) != 1)}"
         _misfit(f"the subscripts are for {expected}, not {len(shapes)}", labels.text, shapes)
     # Without an ellipsis, each axis of an operand needs a label.
-    for n, (own, shape) in enumerate(zip(labels.inputs, shapes, strict=True)):
-        named = len(own) - (_ELLIPSIS in own)
+    for n, (operand, shape) in enumerate(zip(labels.inputs, shapes, strict=True)):
+        named = len(operand) - (_ELLIPSIS in operand)
         if named > len(shape):
             message = f"operand {n} has {len(shape)} axes, fewer than its {named} subscripts; a subscript is one letter"
             _misfit(message, labels.text, shapes)
-        if named < len(shape) and _ELLIPSIS not in own:
+        if named < len(shape) and _ELLIPSIS not in operand:
             message = f"operand {n} has {len(shape)} axes, more than its {named} subscripts; '...' takes the others"
             _misfit(message, labels.text, shapes)
     ranks = tuple(map(len, shapes))
@@ -153,10 +150,7 @@ def _misfit(message: str, subscripts: str, shapes: tuple[Shape, ...]) -> NoRetur
 # -- subscripts -----------------------------------------------------------------------------------------------------
 @record
 class _Subscripts:
-    """Labels of each operand and of the output; an ellipsis is a label, too.
-
-    The output is None if it is implied.
-    """
+    """Labels of each operand and of the output, ellipses included; the output is None if it is implied."""
 
     text: str
     inputs: tuple[tuple[str, ...], ...]
@@ -209,21 +203,23 @@ class _Subscripts:
     def expanded(self, ranks: tuple[int, ...]) -> tuple[tuple[tuple[str, ...], ...], tuple[str, ...]]:
         """Return the labels of the operands and of the output, without ellipses."""
         count = self.broadcast(ranks)
-        inputs = tuple(_expand(own, rank - len(own) + 1, count) for own, rank in zip(self.inputs, ranks, strict=True))
+        inputs = tuple(
+            _expand(operand, rank - len(operand) + 1, count) for operand, rank in zip(self.inputs, ranks, strict=True)
+        )
         output = self.output
         if output is None:
             # NumPy's rule for an implied output: broadcast axes first, then labels that occur once, sorted.
-            seen = Counter(label for own in self.inputs for label in own if label != _ELLIPSIS)
+            seen = Counter(label for operand in self.inputs for label in operand if label != _ELLIPSIS)
             output = (_ELLIPSIS, *sorted(label for label, times in seen.items() if times == 1))
         return inputs, _expand(output, count, count)
 
 
-def _expand(labels: tuple[str, ...], own: int, count: int) -> tuple[str, ...]:
-    """Return ``labels`` with the last ``own`` of the ``count`` broadcast axes in place of the ellipsis."""
+def _expand(labels: tuple[str, ...], rank: int, count: int) -> tuple[str, ...]:
+    """Return ``labels`` with the last ``rank`` of the ``count`` broadcast axes in place of the ellipsis."""
     if _ELLIPSIS not in labels:
         return labels
     at = labels.index(_ELLIPSIS)
-    return (*labels[:at], *(f"e{k}" for k in range(count - own, count)), *labels[at + 1 :])
+    return (*labels[:at], *(f"e{k}" for k in range(count - rank, count)), *labels[at + 1 :])
 
 
 # -- the two ways to call -------------------------------------------------------------------------------------------
@@ -252,10 +248,10 @@ def _split(args: Sequence[Any]) -> tuple[str, tuple[Any, ...]]:
 def _labels(labels: Any) -> list[Any]:
     if not isinstance(labels, (list, tuple)):
         raise TypeError(f"subscripts of einsum are a list of integers and Ellipsis, not {type(labels).__name__}")
-    found: list[Any] = []
+    numbers: list[Any] = []
     for label in labels:
         if label is Ellipsis:
-            found.append(label)
+            numbers.append(label)
             continue
         if isinstance(label, bool):
             raise TypeError("subscripts of einsum are integers and Ellipsis, not bool")
@@ -265,5 +261,5 @@ def _labels(labels: Any) -> list[Any]:
             raise TypeError(f"subscripts of einsum are integers and Ellipsis, not {type(label).__name__}") from None
         if not 0 <= number < len(_LETTERS):
             raise NotationError(f"subscript {number} is not in the range from 0 to {len(_LETTERS) - 1}: {labels!r}")
-        found.append(number)
-    return found
+        numbers.append(number)
+    return numbers

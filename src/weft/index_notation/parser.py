@@ -91,10 +91,10 @@ def _tokens(text: str) -> Iterator[_Token]:
                 raise NotationError(f"there is no {other[0]!r} here; {other[1]}", _one_line(text), position)
         if match is None or (match["name"] and not match["name"].isidentifier()):
             raise NotationError(f"unexpected character {text[position]!r}", _one_line(text), position)
-        found, kind = match[0], str(match.lastgroup)
-        if kind == "name" and not found.isascii():
-            found = unicodedata.normalize("NFKC", found)  # as Python does with the names of keyword arguments
-        yield _Token(kind, found, position)
+        token, kind = match[0], str(match.lastgroup)
+        if kind == "name" and not token.isascii():
+            token = unicodedata.normalize("NFKC", token)  # as Python does with the names of keyword arguments
+        yield _Token(kind, token, position)
         position = match.end()
     yield _Token("end", "", len(text.rstrip()))
 

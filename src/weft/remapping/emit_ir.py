@@ -39,10 +39,7 @@ _ARITHMETIC: Mapping[str, Callable[[Expr, Expr], Expr]] = {"+": add, "-": sub, "
 
 
 def _divide(op: str, value: Expr, m: int, signed: bool) -> Expr:
-    """Return the quotient or the remainder of a floor division by a positive constant.
-
-    C's operators truncate toward zero instead. If the value may be negative (``signed``), the IR corrects their result.
-    """
+    """Return a quotient or remainder of floor division by a constant; C's truncation is corrected if ``signed``."""
     if m == 1:
         return value if op == "/" else lit(0)
     if m & (m - 1) == 0:  # shifts and masks round down for negative values, too

@@ -29,11 +29,11 @@ def decided(coordinates: Sequence[IndexExpr], order: int, level: int) -> bool:
         return False
     # The coordinate may follow from the coordinates above themselves, or from axes that they determine.
     above = coordinates[:level]
-    known: dict[IndexExpr, IndexExpr] = {c: Axis(k) for k, c in enumerate(above)}
+    values: dict[IndexExpr, IndexExpr] = {c: Axis(k) for k, c in enumerate(above)}
     for axis, value in enumerate(invert(above, order)):
         if value is not None:
-            known.setdefault(Axis(axis), value)
-    return value_of(coordinates[level], known) is not None
+            values.setdefault(Axis(axis), value)
+    return value_of(coordinates[level], values) is not None
 
 
 @record
@@ -98,12 +98,12 @@ def takes_every_value(coordinates: Sequence[IndexExpr], order: int, level: int) 
     if isinstance(coordinates[level], Counter):
         return True
     # Constants and sizes shift the interval together with the values.
-    own = _unmoved(coordinates[level])
+    coordinate = _unmoved(coordinates[level])
     above = [_unmoved(c) for c in coordinates[:level] if not isinstance(c, Counter)]
-    rows = significance([own])
+    rows = significance([coordinate])
     if rows is not None and not any(axes_of(c) & set(rows) for c in above):
         return True  # a row-major position of axes of its own
-    digit = digit_of(own)
+    digit = digit_of(coordinate)
     if digit is None:
         return False
     others = [(c, digit_of(c)) for c in above]
@@ -114,7 +114,7 @@ def takes_every_value(coordinates: Sequence[IndexExpr], order: int, level: int) 
             if all(d is not None and d.base == digit.base and not d.overlaps(digit) for d in same):
                 return True
     # For a linear coordinate, several axes may have to change at once.
-    return digit.low == 1 and digit.high is None and _steps_by_one(own, above, order)
+    return digit.low == 1 and digit.high is None and _steps_by_one(coordinate, above, order)
 
 
 def _unmoved(expr: IndexExpr) -> IndexExpr:
@@ -124,7 +124,7 @@ def _unmoved(expr: IndexExpr) -> IndexExpr:
     return expr
 
 
-def _steps_by_one(own: IndexExpr, above: Sequence[IndexExpr], order: int) -> bool:
+def _steps_by_one(coordinate: IndexExpr, above: Sequence[IndexExpr], order: int) -> bool:
     """Return whether moves of axes that change no coordinate above change a linear one by all integers.
 
     A move is an integer vector: a change of each axis. The function computes moves that span all those that leave the
@@ -144,7 +144,7 @@ def _steps_by_one(own: IndexExpr, above: Sequence[IndexExpr], order: int) -> boo
                     for axis, by in least.items():
                         move[axis] = move.get(axis, 0) - times * by
         moves = [m for m in moves if not _change(c, m)]
-    return gcd(*(_change(own, move) for move in moves)) == 1
+    return gcd(*(_change(coordinate, move) for move in moves)) == 1
 
 
 def _change(expr: IndexExpr, move: dict[Axis, int]) -> int:

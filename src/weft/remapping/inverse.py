@@ -19,20 +19,20 @@ def invert(coordinates: Sequence[IndexExpr], order: int) -> tuple[IndexExpr | No
     level gives the value of its own expression. A quotient and its remainder give the dividend. A sum or difference
     with one unknown operand gives that operand. A row-major position gives its row and its column.
     """
-    known: dict[IndexExpr, IndexExpr] = {}
+    values: dict[IndexExpr, IndexExpr] = {}
     for k, c in enumerate(coordinates):
-        known.setdefault(c, Axis(k))
+        values.setdefault(c, Axis(k))
     while True:  # until no rule adds anything; a first derivation is never replaced
-        before = len(known)
-        for expr, value in list(known.items()):
-            for found, meaning in (*_joined(expr, value, known), *_solved(expr, value, known), *_split(expr, value)):
-                known.setdefault(found, meaning)
-        if len(known) == before:
-            return tuple(known.get(Axis(axis)) for axis in range(order))
+        before = len(values)
+        for expr, value in list(values.items()):
+            for found, meaning in (*_joined(expr, value, values), *_solved(expr, value, values), *_split(expr, value)):
+                values.setdefault(found, meaning)
+        if len(values) == before:
+            return tuple(values.get(Axis(axis)) for axis in range(order))
 
 
 def _joined(
-    expr: IndexExpr, value: IndexExpr, known: Mapping[IndexExpr, IndexExpr]
+    expr: IndexExpr, value: IndexExpr, values: Mapping[IndexExpr, IndexExpr]
 ) -> list[tuple[IndexExpr, IndexExpr]]:
     """Return the dividend of a quotient and a remainder that are known, with its value.
 
@@ -40,15 +40,15 @@ def _joined(
     """
     match expr:
         # e/m with e%m
-        case Binary(op="/", left=e, right=Constant(value=m)) if rest := known.get(Binary("%", e, Constant(m))):
+        case Binary(op="/", left=e, right=Constant(value=m)) if rest := values.get(Binary("%", e, Constant(m))):
             return [(e, Binary("+", Binary("*", value, Constant(m)), rest))]
         # e/m%n with e/(m*n)
         case Binary(
             op="%", left=Binary(op="/", left=e, right=Constant(value=m)) as quotient, right=Constant(value=n)
-        ) if above := known.get(Binary("/", e, Constant(m * n))):
+        ) if above := values.get(Binary("/", e, Constant(m * n))):
             return [(quotient, Binary("+", Binary("*", above, Constant(n)), value))]
         # e>>s with the bits of e below s
-        case Binary(op=">>", left=e, right=Constant(value=s)) if rest := known.get(
+        case Binary(op=">>", left=e, right=Constant(value=s)) if rest := values.get(
             Binary("&", e, Constant((1 << s) - 1))
         ):
             return [(e, Binary("+", Binary("<<", value, Constant(s)), rest))]
@@ -56,18 +56,18 @@ def _joined(
 
 
 def _solved(
-    expr: IndexExpr, value: IndexExpr, known: Mapping[IndexExpr, IndexExpr]
+    expr: IndexExpr, value: IndexExpr, values: Mapping[IndexExpr, IndexExpr]
 ) -> list[tuple[IndexExpr, IndexExpr]]:
     """Return the one unknown operand of a sum or difference, with its value."""
     match expr:
         case Binary(op="+", left=a, right=b):
             for one, other in ((a, b), (b, a)):
-                if (rest := value_of(other, known)) is not None and one not in known and axes_of(one):
+                if (rest := value_of(other, values)) is not None and one not in values and axes_of(one):
                     return [(one, Binary("-", value, rest))]
         case Binary(op="-", left=a, right=b):
-            if (rest := value_of(b, known)) is not None and a not in known and axes_of(a):
+            if (rest := value_of(b, values)) is not None and a not in values and axes_of(a):
                 return [(a, Binary("+", value, rest))]
-            if (rest := value_of(a, known)) is not None and b not in known and axes_of(b):
+            if (rest := value_of(a, values)) is not None and b not in values and axes_of(b):
                 return [(b, Binary("-", rest, value))]
     return []
 
@@ -81,15 +81,15 @@ def _split(expr: IndexExpr, value: IndexExpr) -> list[tuple[IndexExpr, IndexExpr
     return []
 
 
-def value_of(expr: IndexExpr, known: Mapping[IndexExpr, IndexExpr]) -> IndexExpr | None:
+def value_of(expr: IndexExpr, values: Mapping[IndexExpr, IndexExpr]) -> IndexExpr | None:
     """Return an expression in terms of levels' coordinates, or None if a part of it is unknown."""
-    if expr in known:
-        return known[expr]
+    if expr in values:
+        return values[expr]
     match expr:
         case Constant() | Extent():
             return expr
         case Binary(op=op, left=left, right=right):
-            a, b = value_of(left, known), value_of(right, known)
+            a, b = value_of(left, values), value_of(right, values)
             return None if a is None or b is None else Binary(op, a, b)
     return None
 

@@ -32,10 +32,7 @@ def parse(text: str, parameters: Mapping[str, int]) -> tuple[tuple[IndexExpr, ..
 
 
 class Parser:
-    """Recursive-descent parser of remappings and index expressions.
-
-    The parser of attribute queries derives from this class.
-    """
+    """Recursive-descent parser of remappings and index expressions, from which that of attribute queries derives."""
 
     token = _TOKEN
     what = "a remapping"
@@ -90,14 +87,14 @@ class Parser:
         self.names = {name: Axis(number) for number, name in enumerate(axes)}
         self.expect("->")
         self.expect("(")
-        made: list[IndexExpr] = []
+        coordinates: list[IndexExpr] = []
         while not self.accept(")"):
-            if made:
+            if coordinates:
                 self.expect(",")
-            made.append(self.let())
+            coordinates.append(self.let())
         if self.tokens[self.at][0] != "end":
             self.fail("nothing may follow a remapping")
-        return tuple(made), len(axes)
+        return tuple(coordinates), len(axes)
 
     def let(self) -> IndexExpr:
         outer = dict(self.names)
@@ -133,7 +130,7 @@ class Parser:
             left = self.measured(_fold(Binary(op[1], left, right)), left, right, place)
         return left
 
-    def measured(self, made: IndexExpr, left: IndexExpr, right: IndexExpr, place: int) -> IndexExpr:
+    def measured(self, expr: IndexExpr, left: IndexExpr, right: IndexExpr, place: int) -> IndexExpr:
         """Return an expression, unless it is too deep or too large for the recursive functions that visit it.
 
         Every let may double the size of an expression, so the length of the text is no bound.
@@ -142,8 +139,8 @@ class Parser:
         depth, size = 1 + max(above, depth), 1 + size + rest
         if depth > _DEPTH or size > _SIZE:
             self.fail(f"a coordinate is made of more than {_SIZE} operations, or of {_DEPTH} inside each other", place)
-        self.measures[id(made)] = depth, size, made
-        return made
+        self.measures[id(expr)] = depth, size, expr
+        return expr
 
     def constant(self, value: int, place: int) -> Constant:
         if abs(value) > INT64_MAX:
@@ -171,10 +168,10 @@ class Parser:
             self.depth += 1
             if self.depth > _NESTING:
                 self.fail(f"parentheses nest more than {_NESTING} deep", place)
-            found = self.expression(1)
+            expr = self.expression(1)
             self.expect(")")
             self.depth -= 1
-            return found
+            return expr
         if text == "-" and self.tokens[self.at][0] == "number":  # unary minus is for numbers only
             return self.constant(-int(self.next()[1]), place)
         if text == "#":

@@ -31,28 +31,25 @@ class Remapping:
     order: int  # number of axes. By default it is the number of coordinates.
 
     def __init__(self, coordinates: Sequence[IndexExpr | int], order: int | None = None):
-        made = tuple(Axis(c) if isinstance(c, int) else c for c in coordinates)
-        order = len(made) if order is None else order
-        if any(axis >= order for c in made for axis in axes_of(c)):
-            raise NotationError(f"coordinates {made} need more than {order} axes")
-        object.__setattr__(self, "coordinates", made)
+        parsed = tuple(Axis(c) if isinstance(c, int) else c for c in coordinates)
+        order = len(parsed) if order is None else order
+        if any(axis >= order for c in parsed for axis in axes_of(c)):
+            raise NotationError(f"coordinates {parsed} need more than {order} axes")
+        object.__setattr__(self, "coordinates", parsed)
         object.__setattr__(self, "order", order)
         # Kept beside the fields: all three are needed often, and none takes part in comparisons.
-        numbers = tuple(c.number for c in made if isinstance(c, Axis))
-        self.__dict__["is_permutation"] = len(made) == order and sorted(numbers) == list(range(order))
-        if all(isinstance(c, Axis) for c in made) and not self.is_permutation:
+        numbers = tuple(c.number for c in parsed if isinstance(c, Axis))
+        self.__dict__["is_permutation"] = len(parsed) == order and sorted(numbers) == list(range(order))
+        if all(isinstance(c, Axis) for c in parsed) and not self.is_permutation:
             raise NotationError(f"mode order {numbers} is not a permutation of 0..{order - 1}")
         self.__dict__["_modes"] = numbers
-        self.__dict__["_hash"] = hash((made, order))
+        self.__dict__["_hash"] = hash((parsed, order))
 
     def __hash__(self) -> int:
         return self.__dict__["_hash"]  # type: ignore[no-any-return]
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Return the constructor and its arguments for pickle.
-
-        The hash is left out, since it differs between processes.
-        """
+        """Return the constructor and its arguments for pickle, without the hash, which differs between processes."""
         return Remapping, (self.coordinates, self.order)
 
     is_permutation = False  # true if each level stores one axis as it is; ``__init__`` sets it
@@ -114,11 +111,11 @@ class Remapping:
 
 @lru_cache(maxsize=4096)
 def _extents(remapping: Remapping, shape: tuple[int, ...]) -> tuple[tuple[int, int] | None, ...]:
-    found = [interval_of(c, shape) for c in remapping.coordinates]
+    intervals = [interval_of(c, shape) for c in remapping.coordinates]
     for part in {part for c in remapping.coordinates for part in walk(c)}:
         _require_int64(part, shape, remapping)
     # Interval arithmetic may give an end before the begin if an axis has size 0.
-    return tuple(None if e is None else (e[0], max(e)) for e in found)
+    return tuple(None if e is None else (e[0], max(e)) for e in intervals)
 
 
 def _require_int64(expr: IndexExpr, shape: tuple[int, ...], remapping: Remapping) -> None:

@@ -94,11 +94,11 @@ class _Products:
         if v in self.bound and outer and hoists and _meets_once(factors, draft):
             below = [u for u in order if u not in self.bound]
             hoisted = [f for f in factors if not (loops(f) & remaining) and loops(f) & set(below)]
-            kept = [f for f in factors if f not in hoisted]
+            inside = [f for f in factors if f not in hoisted]
             once = len(below) == 1 and self._is_full_over(below[0], hoisted)
-            if hoisted and kept and once:
-                w = draft.workspace(tuple(below), "dense", draft.dtype(product(kept)))
-                producer = _Products(self.bound, w, False, draft).nested(order, kept)
+            if hoisted and inside and once:
+                w = draft.workspace(tuple(below), "dense", draft.dtype(product(inside)))
+                producer = _Products(self.bound, w, False, draft).nested(order, inside)
                 consumer = _Products((), self.target, self.negative, draft).nested(below, [w, *hoisted])
                 return Where(consumer, producer)
         return Forall(v, self.nested(rest, factors, (*outer, v)))
@@ -110,10 +110,7 @@ class _Products:
 
 
 def _meets_once(factors: Sequence[Expr], draft: Draft) -> bool:
-    """Return whether no coordinate is repeated out of order.
-
-    A repeated coordinate would find a workspace that is partly filled.
-    """
+    """Return whether no coordinate is repeated out of order, where it would meet a workspace that is partly filled."""
     stored = [a for f in factors for a in f.distinct_accesses if a.tensor in draft.types]
     return all(level.unique or level.ordered for a in stored for level in draft.types[a.tensor].format.walked_levels)
 
@@ -151,10 +148,7 @@ def register_loops(
 
 
 def _is_stripped(problem: LoopProblem, types: Mapping[str, TensorType], term: Expr, v: str) -> bool:
-    """Return whether the result and each operand that has ``v`` can be cut into strips over it.
-
-    Each must have an array over ``v``, in which a strip is located.
-    """
+    """Return whether the result and each operand that has ``v`` have an array over it, in which strips are located."""
     if is_complex(problem.result.dtype) or any(v == d.var or v in d.needs for d in problem.derived):
         return False  # C compilers do not vectorize such loops over complex numbers
     stored = (*term.distinct_accesses, problem.target)

@@ -22,10 +22,7 @@ from .strategy import Candidate, Strategy
 
 
 class CoordinateList(Strategy):
-    """The strategy that appends coordinates and values, which a conversion sorts and sums afterwards.
-
-    Each term has its own nest, which appends to the same list.
-    """
+    """The strategy that appends coordinates and values, a nest for each term; a conversion then sorts and sums them."""
 
     rank = 3
     adds_up = True
@@ -53,17 +50,14 @@ class CoordinateList(Strategy):
 
 
 def _best(problem: LoopProblem, term: Expr) -> LoopOrder:
-    """Return the cheapest nest that appends coordinates in the order in which they are computed.
-
-    A reduction inside the last free variable is summed first.
-    """
+    """Return the cheapest nest that appends coordinates in order; a reduction inside the last variable comes first."""
 
     def visit(order: Sequence[str]) -> Visit:
         return "scatter" if not order or order[-1] in problem.free else "gather"
 
     bound = term.vars if isinstance(term, Reduce) else ()
     orders = list(loop_orders(problem, problem.free, bound, each=len(problem.terms)))
-    # Where values of one parent must come together, its loops are outermost.
+    # Where values of one parent must be contiguous, its loops are outermost.
     first = problem.outermost_to_add or ()
     orders = [order for order in orders if order[: len(first)] == first] or orders
     nests = (weigh(problem, term, order, visit(order)) for order in orders)
@@ -73,7 +67,7 @@ def _best(problem: LoopProblem, term: Expr) -> LoopOrder:
 
 
 def _price_of_places(problem: LoopProblem, term: Expr, nest: LoopOrder) -> float:
-    """Return the cost of bringing the values of a nest to their places in the result."""
+    """Return the cost of sorting or inserting the values of a nest into the result."""
     if nest.cost == inf:
         return 0.0
     types, first = problem.with_formats(nest.converts), problem.outermost_to_add

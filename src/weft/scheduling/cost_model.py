@@ -153,19 +153,19 @@ def cost(
     expr: Expr,
     order: Sequence[str],
     types: Mapping[str, TensorType],
-    into: Access | None = None,
-    entered: Mapping[str, float] = NOTHING,
+    into: Access | None = None,  # an array that the innermost loop writes, whose strides count as well
+    entered: Mapping[str, float] = NOTHING,  # iterations of loops that other parts of the statement determine
 ) -> float:
     """Return the number of iterations of a loop nest, summed over its depths, with strided loops weighted."""
-    known, strided, stored = _extents(expr, types_of(expr, types))
-    known = {**known, **entered}
-    loops = [v for v in order if known.get(v) != 1]  # a loop with one iteration costs nothing
+    counts, strided, stored = _extents(expr, types_of(expr, types))
+    counts = {**counts, **entered}
+    loops = [v for v in order if counts.get(v) != 1]  # a loop with one iteration costs nothing
     if not loops:
         return 0.0
     # Each loop is entered once for each iteration of the loops around it.
     total, here = 0.0, 1.0
     for v in loops:
-        here *= known.get(v, DIMENSION)
+        here *= counts.get(v, DIMENSION)
         total += here
     last = loops[-1]
     # Strides matter most in the innermost loop; a loop along arrays alone is vectorized.
@@ -225,8 +225,8 @@ def price(format: Format) -> float:
 def _extents(expr: Expr, kinds: Types) -> tuple[Mapping[str, float], Mapping[str, int], frozenset[str]]:
     """Return the iterations of loops, the numbers of arrays that they stride in, and the loops over sparse levels."""
     body, types = without_reductions(expr), dict(kinds)
-    known = extents(body, types)
-    found: dict[str, float] = {}
+    every = extents(body, types)
+    counts: dict[str, float] = {}
     strided: dict[str, int] = {}
     stored: set[str] = set()
     for access in body.distinct_accesses:
@@ -234,16 +234,16 @@ def _extents(expr: Expr, kinds: Types) -> tuple[Mapping[str, float], Mapping[str
         variables = level_variables(access, format)
         stored |= {v for v, level in zip(variables, format.levels, strict=True) if not level.full}
         for v in dict.fromkeys(variables):
-            if v in known:
-                found[v] = known[v]
+            if v in every:
+                counts[v] = every[v]
             if is_strided(access, v, format):
                 strided[v] = strided.get(v, 0) + 1
-    return found, strided, frozenset(stored)
+    return counts, strided, frozenset(stored)
 
 
 def leaves(term: Expr, order: Sequence[str], types: Mapping[str, TensorType]) -> float:
     """Return an estimate of the number of values of a term, in the innermost of some loops."""
-    known = iterations(term, types)
-    loops = [v for v in order if known.get(v) != 1]  # the innermost loop with more than one iteration counts
+    counts = iterations(term, types)
+    loops = [v for v in order if counts.get(v) != 1]  # the innermost loop with more than one iteration counts
     inner = cost(term, loops, types) - cost(term, loops[:-1], types) if loops else 1.0
     return max(inner, 1.0)

@@ -101,37 +101,37 @@ class Draft:
 
         The formats of the new operands follow the order of the loops.
         """
-        for access, wanted in converts.items():
+        for access, format in converts.items():
             type = self.types[access.tensor]
-            if wanted == type.format:
+            if format == type.format:
                 continue  # another access of this operand is stored again
             origin = self.problem.origins.get(access.tensor, access.tensor)
             # Two accesses of one operand that need the same format share its conversion.
-            made = next((c for c in self.conversions if c.tensor == origin and c.format == wanted), None)
-            if made is None:
-                axes = "".join(access.indices[m] for m in wanted.mode_order)
+            conversion = next((c for c in self.conversions if c.tensor == origin and c.format == format), None)
+            if conversion is None:
+                axes = "".join(access.indices[m] for m in format.mode_order)
                 name = self.fresh(f"{access.tensor}_{axes}")
                 reason = (
-                    f"loops {','.join(order)} {self._misfit(access, wanted, order)} {access.tensor} in {type.format}"
+                    f"loops {','.join(order)} {self._misfit(access, format, order)} {access.tensor} in {type.format}"
                 )
-                made = OperandConversion(origin, name, wanted, reason)
-                self.types[name] = TensorType.of(type.dtype, wanted, widest_index(type), type.fill)
+                conversion = OperandConversion(origin, name, format, reason)
+                self.types[name] = TensorType.of(type.dtype, format, widest_index(type), type.fill)
                 self.dtypes[name] = type.dtype
-                self.notes.append(f"{access.tensor} is converted from {type.format} to {wanted}: {reason}")
+                self.notes.append(f"{access.tensor} is converted from {type.format} to {format}: {reason}")
             else:
-                self.conversions.remove(made)
-            made = replace(made, accesses=(*made.accesses, access))
-            self.conversions.append(made)
-            expr = made.renamed(expr)
+                self.conversions.remove(conversion)
+            conversion = replace(conversion, accesses=(*conversion.accesses, access))
+            self.conversions.append(conversion)
+            expr = conversion.renamed(expr)
         return expr
 
-    def _misfit(self, access: Access, wanted: Format, order: Sequence[str]) -> str:
+    def _misfit(self, access: Access, new: Format, order: Sequence[str]) -> str:
         """Return the phrase that says what the loops would do with an operand if it was not stored again."""
         format = self.types[access.tensor].format
         if format.is_dense:
             return "would pass across"
-        kept = wanted.remapping == format.remapping and not format.levels[0].full
-        return "would walk all of" if kept and wanted != stored_as(self.problem, access, order) else "cannot traverse"
+        kept = new.remapping == format.remapping and not format.levels[0].full
+        return "would walk all of" if kept and new != stored_as(self.problem, access, order) else "cannot traverse"
 
     def _store_first(self, old: str, new: str, reason: str) -> None:
         """Record that an operand is converted before anything else."""

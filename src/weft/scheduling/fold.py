@@ -20,10 +20,7 @@ from .strategy import Candidate, Strategy
 
 
 class Fold(Strategy):
-    """The strategy that reduces entries into the elements of a dense result.
-
-    Each element starts with the value that does not change the reduction.
-    """
+    """The strategy that reduces entries into elements of a dense result, which start with a value that is neutral."""
 
     rank = 1
 

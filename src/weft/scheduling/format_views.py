@@ -52,21 +52,23 @@ def format_views(assignment: Assignment, types: Mapping[str, TensorType], wide: 
     """Yield the views of an assignment. Those that cannot be scheduled have a reason."""
     yield from _walked(assignment, types, wide)
     yield from _in_order(assignment, types, wide)
-    found = [n for n in dict.fromkeys(a.tensor for a in assignment.value.distinct_accesses) if _can_be_asked(types[n])]
-    for n in range(1, len(found) + 1) if len(found) <= _MANY else ():
+    operands = [
+        n for n in dict.fromkeys(a.tensor for a in assignment.value.distinct_accesses) if _can_be_asked(types[n])
+    ]
+    for n in range(1, len(operands) + 1) if len(operands) <= _MANY else ():
         # Every set of operands that can be looked up by whole coordinates gives further views.
-        for names in combinations(found, n):
+        for names in combinations(operands, n):
             if not _driven_by_others(names, assignment.value):
                 continue
-            value, known, asked = assignment.value, dict(types), []
+            value, all_types, renamings = assignment.value, dict(types), []
             for name in names:
-                new, type = _other_name(name, "asked", known), types[name]
+                new, type = _other_name(name, "asked", all_types), types[name]
                 assert type.format.looked_up is not None
-                known[new] = TensorType(type.dtype, type.format.looked_up, type.index_dtypes, type.fill)
+                all_types[new] = TensorType(type.dtype, type.format.looked_up, type.index_dtypes, type.fill)
                 value = renamed(value, {name: new})
-                asked.append((name, new))
-            for view in _walked(replace(assignment, value=value), known, wide):
-                yield replace(view, looked_up=tuple(asked))
+                renamings.append((name, new))
+            for view in _walked(replace(assignment, value=value), all_types, wide):
+                yield replace(view, looked_up=tuple(renamings))
 
 
 def _in_order(assignment: Assignment, types: Mapping[str, TensorType], wide: bool) -> Iterator[FormatView]:
@@ -75,32 +77,26 @@ def _in_order(assignment: Assignment, types: Mapping[str, TensorType], wide: boo
     loose = [n for n in names if types[n].format.is_structured and types[n].format != types[n].format.canonical()]
     if not loose or len(names) == 1:
         return
-    value, known, ordered = assignment.value, dict(types), []
+    value, all_types, ordered = assignment.value, dict(types), []
     for name in loose:
-        new, type = _other_name(name, "ordered", known), types[name]
-        known[new] = TensorType(type.dtype, type.format.canonical(), type.index_dtypes, type.fill)
+        new, type = _other_name(name, "ordered", all_types), types[name]
+        all_types[new] = TensorType(type.dtype, type.format.canonical(), type.index_dtypes, type.fill)
         value = renamed(value, {name: new})
         ordered.append((name, new))
-    for view in _walked(replace(assignment, value=value), known, wide):
+    for view in _walked(replace(assignment, value=value), all_types, wide):
         if view.kept.issuperset(new for _, new in ordered):
             yield replace(view, stored_plainly=(*view.stored_plainly, *ordered))
 
 
 def _driven_by_others(names: Sequence[str], value: Expr) -> bool:
-    """Return whether other operands have every index of those named.
-
-    An operand that is only looked up contributes no coordinates of its own.
-    """
+    """Return whether others have every index of the named operands, which give no coordinates when looked up."""
     accesses = value.distinct_accesses
     others = {v for a in accesses if a.tensor not in names for v in a.indices}
     return all(v in others for a in accesses if a.tensor in names for v in a.indices)
 
 
 def _can_be_asked(type: TensorType) -> bool:
-    """Return whether an operand's arrays can locate whole coordinates.
-
-    Its coordinates must also be unique, and all of one dtype.
-    """
+    """Return whether an operand's arrays can locate whole coordinates, which must be unique and of one dtype."""
     return type.format.looked_up is not None and type.format.is_unique and len(set(type.index_dtypes[1:])) == 1
 
 
@@ -109,19 +105,19 @@ def _walked(assignment: Assignment, types: Mapping[str, TensorType], wide: bool)
     names = [a.tensor for a in assignment.value.distinct_accesses if types[a.tensor].format.is_structured]
     target = assignment.target.tensor
     candidates = list(dict.fromkeys(names))
-    made = types[target].format
+    result = types[target].format
     # A structured result can be kept as well. A result that cannot be appended must be converted at the end.
-    if not is_unordered_list(made) and (made.is_structured or not is_appendable(made)):
+    if not is_unordered_list(result) and (result.is_structured or not is_appendable(result)):
         candidates.append(target)
     if not candidates:
         yield FormatView(assignment, types, free_loops=tuple(dict.fromkeys(assignment.target.indices)))
         return
     # A result written in order is neither kept nor converted; its operands are all kept, or none. Only assignments
     # without reductions are written in order.
-    if target in candidates and _is_written_in_order(made) and not any(op for op, _ in _parts(assignment.value)):
+    if target in candidates and _is_written_in_order(result) and not any(op for op, _ in _parts(assignment.value)):
         for n in {len(candidates) - 1, 0}:
             operands = frozenset([name for name in candidates if name != target][:n])
-            yield _view(assignment, types, operands, candidates, wide, written=True)
+            yield _view(assignment, types, operands, candidates, wide, in_order=True)
     # Few candidates: try every subset. Many: try all of them, and none.
     sizes = range(len(candidates), -1, -1) if len(candidates) <= _MANY else (len(candidates), 0)
     for n in sizes:
@@ -138,22 +134,22 @@ def _is_written_in_order(format: Format) -> bool:
 def _view(
     assignment: Assignment,
     types: Mapping[str, TensorType],
-    kept: frozenset[str],
+    names: frozenset[str],
     structured: Sequence[str],
     wide: bool,
-    written: bool = False,
+    in_order: bool = False,
 ) -> FormatView:
     """Return a view in which the levels of some structured tensors are iterated, and others are stored plainly.
 
-    If ``written`` is true, the result is written in order, and neither kept nor converted.
+    If ``in_order`` is true, the result is written in order, and neither kept nor converted.
     """
     target = assignment.target
-    accesses = [a for a in (*assignment.value.distinct_accesses, target) if a.tensor in kept]
-    impossible = FormatView(assignment, types, kept=kept)
+    accesses = [a for a in (*assignment.value.distinct_accesses, target) if a.tensor in names]
+    impossible = FormatView(assignment, types, kept=names)
     if (reason := _why_not_kept(accesses, types, target)) is not None:
         return replace(impossible, why_not=reason)
-    plain = _store_plainly(assignment, types, [n for n in structured if n not in kept], wide, written)
-    loops = _loop_variables(accesses, plain.types, target if written else None)
+    plain = _store_plainly(assignment, types, [n for n in structured if n not in names], wide, in_order)
+    loops = _loop_variables(accesses, plain.types, target if in_order else None)
     value = _rebind_reductions(plain.value, loops)
     bound = {*bound_variables(value)}
     if (reason := _why_not_looped(plain, replace(assignment, value=value), loops)) is not None:
@@ -165,7 +161,7 @@ def _view(
         assignment=replace(assignment, value=value),
         types=plain.types,
         stored_plainly=plain.stored,
-        kept=kept,
+        kept=names,
         free_loops=tuple(free),
         derived=loops.derived,
         final_format=plain.final_format,
@@ -183,23 +179,23 @@ class _Substitution:
 
 
 def _store_plainly(
-    assignment: Assignment, types: Mapping[str, TensorType], names: Sequence[str], wide: bool, written: bool
+    assignment: Assignment, types: Mapping[str, TensorType], names: Sequence[str], wide: bool, in_order: bool
 ) -> _Substitution:
     """Return the assignment with plain formats for the structured tensors of these names."""
     target = assignment.target.tensor
-    value, known, stored, final = assignment.value, dict(types), [], None
+    value, all_types, stored, final = assignment.value, dict(types), [], None
     for name in names:
         old = types[name]
         if name != target:  # an operand is stored under a new name
-            new = _other_name(name, "plain", known)
+            new = _other_name(name, "plain", all_types)
             index = "int64" if "int64" in old.index_dtypes else "int32"
-            known[new] = TensorType.of(old.dtype, old.format.plain(wide), index, old.fill)
+            all_types[new] = TensorType.of(old.dtype, old.format.plain(wide), index, old.fill)
             stored.append((name, new))
             value = renamed(value, {name: new})
-        elif not written:  # the result is computed in a plain format, and converted at the end
+        elif not in_order:  # the result is computed in a plain format, and converted at the end
             final = old.format
-            known[name] = TensorType.of(old.dtype, final.plain(wide), "int64", old.fill)
-    return _Substitution(value, known, tuple(stored), final)
+            all_types[name] = TensorType.of(old.dtype, final.plain(wide), "int64", old.fill)
+    return _Substitution(value, all_types, tuple(stored), final)
 
 
 @record
@@ -215,15 +211,15 @@ class _LoopVariables:
 
 
 def _loop_variables(
-    accesses: Sequence[Access], types: Mapping[str, TensorType], written: Access | None
+    accesses: Sequence[Access], types: Mapping[str, TensorType], in_order: Access | None
 ) -> _LoopVariables:
     """Return the variables of the loops over the levels of kept tensors, and of a result that is written in order."""
     derived = derived_variables(accesses, types)
     levels = {a: set(level_variables(a, types[a.tensor].format)) for a in accesses}
     loops = set().union(*levels.values())
-    if written is not None:
-        own = level_variables(written, types[written.tensor].format)
-        derived += tuple(d for d in derived_variables([written], types) if d.var in own and d not in derived)
+    if in_order is not None:
+        path = level_variables(in_order, types[in_order.tensor].format)
+        derived += tuple(d for d in derived_variables([in_order], types) if d.var in path and d not in derived)
     return _LoopVariables(
         accesses=accesses,
         covered={v for a in accesses for v in a.indices} - loops,
@@ -246,14 +242,14 @@ def _why_not_kept(accesses: Sequence[Access], types: Mapping[str, TensorType], t
     return None
 
 
-def _why_not_looped(plain: _Substitution, made: Assignment, loops: _LoopVariables) -> str | None:
+def _why_not_looped(plain: _Substitution, rebound: Assignment, loops: _LoopVariables) -> str | None:
     """Return why loops over the levels of kept tensors do not compute an assignment; None if they do."""
     if not loops.covered <= {d.var for d in loops.derived}:
         return "an index has no loop, and follows from none"
     owners = {v: reduction for reduction in reductions(plain.value) for v in reduction.vars}
     if any(len({owners[v] for v in axes if v in owners}) > 1 for axes in loops.made_of.values()):
         return "one loop would belong to two reductions"
-    if not _is_driven(made, len(set(owners.values())), loops, plain.types) and not all(
+    if not _is_driven(rebound, len(set(owners.values())), loops, plain.types) and not all(
         _reaches_all(plain.types[a.tensor].format) for a in loops.accesses
     ):
         return "other operands need every coordinate once, and the loops leave out some"
@@ -263,10 +259,10 @@ def _why_not_looped(plain: _Substitution, made: Assignment, loops: _LoopVariable
 def _is_driven(assignment: Assignment, count: int, loops: _LoopVariables, types: Mapping[str, TensorType]) -> bool:
     """Return whether nothing is to be computed for coordinates that the kept tensors do not store."""
     # With a reduction inside another, no part alone decides what an implicit entry contributes.
-    kept = frozenset(loops.accesses)
+    drivers = frozenset(loops.accesses)
     parts = _parts(assignment.value, assignment.op)
     alone = count <= len(outermost_reductions(assignment.value))
-    return alone and all(is_driven(part, kept, types) and _adds_nothing(op, part, types) for op, part in parts)
+    return alone and all(is_driven(part, drivers, types) and _adds_nothing(op, part, types) for op, part in parts)
 
 
 def _reaches_all(format: Format) -> bool:
@@ -346,8 +342,8 @@ def _rebind_reductions(expr: Expr, loops: _LoopVariables) -> Expr:
     return rewrite(expr, rebound)
 
 
-def _other_name(name: str, kind: str, taken: Mapping[str, TensorType]) -> str:
+def _other_name(name: str, kind: str, types: Mapping[str, TensorType]) -> str:
     new = f"{name}_{kind}"
-    while new in taken:
+    while new in types:
         new += "_"
     return new

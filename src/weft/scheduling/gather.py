@@ -23,10 +23,7 @@ from .strategy import Candidate, Strategy
 
 
 class Gather(Strategy):
-    """The strategy with free variables outside and every reduction inside, in a scalar workspace.
-
-    The strategy is always possible if all operands can be converted.
-    """
+    """The strategy, always possible, with free variables outside and every reduction inside, in a scalar workspace."""
 
     rank = 0
 
@@ -95,8 +92,8 @@ def _weigh(problem: LoopProblem, free: tuple[str, ...]) -> LoopOrder | None:
     outside = {v: n for v, n in entered.items() if v in free}
     order, total = list(free), 0.0
     # Each reduction has loops of its own, inside those free ones that change it.
-    for whole, as_is in zip(flat, reductions, strict=True):
-        inner = _best_reduction(problem, whole, as_is, free, how, outside)
+    for merged, as_is in zip(flat, reductions, strict=True):
+        inner = _best_reduction(problem, merged, as_is, free, how, outside)
         order += [v for v in inner.order if v not in free]
         total += inner.cost
     # Sums of duplicates need the ends of runs of equal coordinates.
@@ -181,18 +178,15 @@ def _depends_on(inner: Reduce, outer: Reduce, loops_of: Callable[[Expr], set[str
 
 # -- the statement --------------------------------------------------------------------------------------------------
 def _around(stmt: Stmt, free: Sequence[str], producers: Sequence[Stmt], draft: Draft) -> Stmt:
-    """Return a statement with loops around it, and with the statements that compute its scalars inside.
-
-    Each scalar is computed inside the innermost loop that changes it.
-    """
+    """Return a statement in loops, with the producer of each scalar inside the innermost loop that changes it."""
     depths: dict[str, int] = {}
     for producer in reversed(producers):  # later producers compute the scalars that earlier ones read
         # The producer goes inside the loops of its operands, and not outside another producer that it reads.
-        read = [a for s in assignments(producer) for a in accesses(s.value)]
-        loops = {v for a in read for v in draft.loops_of(a)}
+        operands = [a for s in assignments(producer) for a in accesses(s.value)]
+        loops = {v for a in operands for v in draft.loops_of(a)}
         inside = max((n + 1 for n, v in enumerate(free) if v in loops), default=0)
-        made = max((depths[a.tensor] for a in read if a.tensor in depths), default=0)
-        depths[result_of(producer).target.tensor] = max(inside, made)
+        depth_of_reads = max((depths[a.tensor] for a in operands if a.tensor in depths), default=0)
+        depths[result_of(producer).target.tensor] = max(inside, depth_of_reads)
     for depth in range(len(free), -1, -1):
         stmt = _after(stmt, [p for p in producers if depths[result_of(p).target.tensor] == depth])
         stmt = Forall(free[depth - 1], stmt) if depth else stmt
@@ -200,31 +194,31 @@ def _around(stmt: Stmt, free: Sequence[str], producers: Sequence[Stmt], draft: D
 
 
 def _in_scalars(
-    expr: Expr, order: Sequence[str], made: list[Stmt], draft: Draft,
+    expr: Expr, order: Sequence[str], producers: list[Stmt], draft: Draft,
     around: tuple[tuple[Reduce, list[Stmt]], ...] = (),
 ) -> Expr:  # fmt: skip
     """Return an expression whose reductions are scalar workspaces.
 
-    Their producers are added to the list ``made``, the first to run last. A nested reduction is computed in the loops
-    of the innermost reduction that it depends on. Each pair in ``around`` is such an outer reduction and the list of
-    the statements in its loops.
+    Their producers are added to ``producers``, the first to run last. A nested reduction is computed in the loops of
+    the innermost reduction that it depends on. Each pair in ``around`` is such an outer reduction and the list of the
+    statements in its loops.
     """
     match expr:
         case Reduce(op=op, vars=vars, body=body):
             # Leave reductions that do not change this one: it is computed outside their loops.
             while around and not _depends_on(expr, around[-1][0], draft.loops_of):
                 around = around[:-1]
-            home = around[-1][1] if around else made
+            home = around[-1][1] if around else producers
             place, inside = len(home), list[Stmt]()
             dtype = draft.dtype(body)
             t = draft.workspace((), "scalar", dtype, op)
             home.append(Fill(t, 0))  # placeholder: scalars that this one reads come later in the list
-            body = _in_scalars(body, order, made, draft, (*around, (expr, inside)))
+            body = _in_scalars(body, order, producers, draft, (*around, (expr, inside)))
             assign = Assign(t, draft.converted(body, dtype), op)
             home[place] = foralls([v for v in order if v in vars], _after(assign, inside))
             return t
         case Apply(op=op, args=args):
-            return Apply(op, tuple(_in_scalars(arg, order, made, draft, around) for arg in args))
+            return Apply(op, tuple(_in_scalars(arg, order, producers, draft, around) for arg in args))
     return expr
 
 

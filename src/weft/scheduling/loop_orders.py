@@ -39,21 +39,20 @@ _EXHAUSTIVE = 720
 def loop_orders(
     problem: LoopProblem, free: Sequence[str], bound: Sequence[str] = (), each: int = 1
 ) -> Iterator[tuple[str, ...]]:
-    """Yield the loop orders to consider.
-
-    Few variables have all permutations. Many variables have the paths of the operands and of the result.
-    """
+    """Yield all permutations of few variables, and for many the paths of the operands and of the result."""
     variables = (*free, *bound)
     if factorial(len(variables)) * each <= _EXHAUSTIVE:
         yield from permutations(variables)
         return
-    found = {variables: None}
+    orders = {variables: None}
     # A path is tried outside all other loops, and inside them.
     for access in (problem.target, *problem.value.distinct_accesses):
-        own = [v for v in dict.fromkeys(level_variables(access, problem.types[access.tensor].format)) if v in variables]
-        others = [v for v in variables if v not in own]
-        found |= {(*own, *others): None, (*others, *own): None}
-    yield from found
+        path = [
+            v for v in dict.fromkeys(level_variables(access, problem.types[access.tensor].format)) if v in variables
+        ]
+        others = [v for v in variables if v not in path]
+        orders |= {(*path, *others): None, (*others, *path): None}
+    yield from orders
 
 
 # -- operands that are stored another way ---------------------------------------------------------------------------
@@ -63,8 +62,8 @@ def can_store_again(problem: LoopProblem, operands: Iterable[Access], order: Seq
     A structured operand that is kept cannot be stored in another order of its levels. An index without a loop cannot be
     ordered.
     """
-    kept = {*problem.view.kept, *(new for _, new in problem.view.looked_up)}
-    return not any(a.tensor in kept or not set(a.indices) <= set(order) for a in operands)
+    views = {*problem.view.kept, *(new for _, new in problem.view.looked_up)}
+    return not any(a.tensor in views or not set(a.indices) <= set(order) for a in operands)
 
 
 def formats_for(
@@ -74,31 +73,31 @@ def formats_for(
 
     A new format of one operand may make the loops iterate another one many times, which then needs a new format, too.
     """
-    found: dict[Access, Format] = {}
-    while changed := dict(_misfits(problem, expr, order, how, found, loose)):
-        found |= changed
-        if not can_store_again(problem, found, order):
+    formats: dict[Access, Format] = {}
+    while changed := dict(_misfits(problem, expr, order, how, formats, loose)):
+        formats |= changed
+        if not can_store_again(problem, formats, order):
             break
-    return found
+    return formats
 
 
 def _misfits(
-    problem: LoopProblem, expr: Expr, order: Sequence[str], how: Visit, known: Mapping[Access, Format],
+    problem: LoopProblem, expr: Expr, order: Sequence[str], how: Visit, formats: Mapping[Access, Format],
     loose: frozenset[str],
 ) -> Iterator[tuple[Access, Format]]:  # fmt: skip
     """Yield the accesses whose operand needs another format, with that format.
 
     Such an operand does not fit the loops, or would be iterated many times.
 
-    An access in ``known`` has a new format already, and is yielded again only if it would be iterated many times.
+    An access in ``formats`` has a new format already, and is yielded again only if it would be iterated many times.
     """
     variant, into = problem.variant, problem.result.dtype
-    stored, types, read = problem.stored_again(expr, known)
+    stored, types, origins = problem.stored_again(expr, formats)
     unfit = conversions(stored, order, types, how, problem.derived, variant.conversion, loose, dtype=into)
     for new in stored.distinct_accesses:
-        a = read.get(new, new)
+        a = origins.get(new, new)
         # First case: the loops cannot read the operand as it is stored.
-        if new in unfit and a not in known:
+        if new in unfit and a not in formats:
             possible = can_store_again(problem, (a,), order)  # if not, any format will do
             yield a, stored_as(problem, a, order) if possible else problem.types[a.tensor].format
         elif variant.conversion or not set(a.indices) <= set(order):
@@ -106,10 +105,10 @@ def _misfits(
         # Second case: the loops would iterate its outermost level many times. Third case: they would pass it in
         # strides.
         elif _is_to_be_found(problem, stored, new, order, types):
-            wanted = found_by_coordinate(known.get(a) or stored_as(problem, a, order), variant.no_dense_levels)
-            if wanted != known.get(a) and can_store_again(problem, (*known, a), order):
-                yield a, wanted
-        elif a not in known and passed_in_strides(stored, new, order, types):
+            format = found_by_coordinate(formats.get(a) or stored_as(problem, a, order), variant.no_dense_levels)
+            if format != formats.get(a) and can_store_again(problem, (*formats, a), order):
+                yield a, format
+        elif a not in formats and passed_in_strides(stored, new, order, types):
             yield a, stored_as(problem, a, order)
 
 
@@ -190,12 +189,12 @@ def best_scatter(problem: LoopProblem, term: Expr, terms: int = 1) -> LoopOrder:
 
 def scanned_again(problem: LoopProblem, nests: Sequence[LoopOrder]) -> tuple[tuple[str, str], ...]:
     """Return vectors that are iterated many times, each with the operand whose coordinates cause the iterations."""
-    found = []
+    vectors = []
     for nest in nests:
         types = problem.with_formats(nest.converts)
         for a in problem.value.distinct_accesses:
             other = restarts(problem.value, a, nest.order, types) if len(a.indices) == 1 else None
             if other is not None:
                 vector, driver = (problem.origins.get(x.tensor, x.tensor) for x in (a, other))
-                found.append((vector, driver))
-    return tuple(dict.fromkeys(found))
+                vectors.append((vector, driver))
+    return tuple(dict.fromkeys(vectors))

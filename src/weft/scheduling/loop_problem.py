@@ -108,7 +108,7 @@ class LoopProblem:
 
     @cached
     def price_of_result(self) -> float:
-        """Return the cost of bringing the values into the format of the result."""
+        """Return the cost of converting values to the format of the result."""
         final = self.view.final_format
         if final is None:
             return 0.0
@@ -125,10 +125,7 @@ class LoopProblem:
 
     @cached
     def outermost_to_add(self) -> tuple[str, ...] | None:
-        """Return the variables whose loops must be outermost, so that values can be added at their places.
-
-        None if values cannot be added in the result.
-        """
+        """Return the variables whose loops must be outermost to add values in the result; None if they cannot be."""
         final = self.view.final_format or self.result.format
         depth = levels_to_gather(final, bool(self.bound)) if self.inserts else None
         return None if depth is None else level_variables(self.target, final)[:depth]
@@ -156,14 +153,14 @@ class LoopProblem:
             return expr, self.types, {}
         times = Counter(a.tensor for a in expr.distinct_accesses)
         types = self.with_formats({a: f for a, f in formats.items() if times[a.tensor] == 1})
-        read: dict[Access, Access] = {}
+        origins: dict[Access, Access] = {}
         for a, format in formats.items():
             if times[a.tensor] > 1:
                 new = Access(f"{a.tensor}({','.join(a.indices)})", a.indices)
                 old = self.types[a.tensor]
                 types[new.tensor] = TensorType.of(old.dtype, format, fill=old.fill)
-                expr, read[new] = replaced(expr, a, new), a
-        return expr, types, read
+                expr, origins[new] = replaced(expr, a, new), a
+        return expr, types, origins
 
     def with_formats(self, formats: Mapping[Access, Format]) -> dict[str, TensorType]:
         """Return the types of all tensors, with some operands stored in other formats."""
@@ -237,47 +234,44 @@ class LoopProblem:
         """Return whether the loops over free variables have the order in which the result's levels are appended."""
         appended = append_chains(self.result.format)
         depth = appended[-1].last + 1 if appended else 0
-        wanted: list[str] = []
+        digits: list[str] = []
         for v in level_variables(self.target, self.result.format)[:depth]:
             # A derived level variable is in order if its digits are, the most significant outermost.
-            found = radix_components(v, self.derived)
-            if not found:
+            components = radix_components(v, self.derived)
+            if not components:
                 return False
-            wanted += found
-        return list(order[: len(wanted)]) == wanted
+            digits += components
+        return list(order[: len(digits)]) == digits
 
     def depth_of_result(self, order: Sequence[str]) -> int:
         """Return the number of outer loops after which every coordinate of the result is known."""
         place = places(order, self.derived)
-        found = [place[v] for v in self.target.indices if v in place]
-        return 1 + max([*found, *(n for n, v in enumerate(order) if v in self.free)], default=-1)
+        depths = [place[v] for v in self.target.indices if v in place]
+        return 1 + max([*depths, *(n for n, v in enumerate(order) if v in self.free)], default=-1)
 
     def passes_edge(self, v: str) -> bool:
-        """Return whether a loop over all values of ``v`` leaves the tensor.
-
-        Blocks that store coordinates have no guards at the edge of the tensor.
-        """
+        """Return whether a loop over all values of ``v`` leaves the tensor, as blocks without guards at its edge do."""
         indices = {u for a in (*self.value.distinct_accesses, self.target) for u in a.indices}
         return any(d.inside and v in d.needs and d.var in indices for d in self.derived)
 
 
 def loops_of(expr: Expr, types: Mapping[str, TensorType], derived: Sequence[DerivedVariable]) -> set[str]:
     """Return the loops that an expression depends on."""
-    found = {v for a in expr.distinct_accesses for v in a.indices}
-    found |= {
+    variables = {v for a in expr.distinct_accesses for v in a.indices}
+    variables |= {
         v for a in expr.distinct_accesses if a.tensor in types for v in level_variables(a, types[a.tensor].format)
     }
     # A derived variable depends on the loops from which it follows.
     for d in derived:
-        if d.var in found:
-            found |= d.needs
-    return found - {d.var for d in derived}
+        if d.var in variables:
+            variables |= d.needs
+    return variables - {d.var for d in derived}
 
 
-def fresh_name(stem: str, taken: Collection[str]) -> str:
+def fresh_name(stem: str, names: Collection[str]) -> str:
     """Return a name that is not taken: the stem, with a number behind it if need be."""
     name, n = stem, 0
-    while name in taken:
+    while name in names:
         n += 1
         name = f"{stem}{n}"
     return name

@@ -50,10 +50,7 @@ class Scatter(Strategy):
 
 
 class BlockScatter(Scatter):
-    """The strategy with the appended levels of the result outside, in order.
-
-    The dense block below each appended coordinate is accumulated into.
-    """
+    """The strategy with appended levels outside, in order, that adds to the dense block below each coordinate."""
 
     def propose(self, problem: LoopProblem) -> Candidate | None:
         term, format = problem.only, problem.result.format
@@ -70,10 +67,7 @@ class BlockScatter(Scatter):
 
 
 def _filled_inside(negative: bool, term: Expr, nest: LoopOrder, draft: Draft) -> Stmt:
-    """Return the nest of a single accumulating term, with the initialization of the result.
-
-    The result is filled as deep inside the loops as every coordinate is still visited.
-    """
+    """Return the nest of an accumulating term, with the result filled as deep as every coordinate is visited."""
     problem = draft.problem
     term = draft.stored_for(term, nest.order, nest.converts)
     nest = replace(nest, converts={})
@@ -138,10 +132,7 @@ def _sum_of_terms(nests: Sequence[LoopOrder], draft: Draft) -> Stmt:
 
 
 def _shared_loop(stmts: Sequence[Stmt], terms: Sequence[Expr], draft: Draft) -> str | None:
-    """Return the variable of the outermost loop that several nests can share; None if they cannot.
-
-    The loop must visit all coordinates in each nest.
-    """
+    """Return the variable of the outermost loop, over all coordinates, that several nests can share, or None."""
     outermost = {s.var if isinstance(s, Forall) else None for s in stmts}
     v = outermost.pop() if len(stmts) > 1 and len(outermost) == 1 else None
     if v is None or not all(is_full(t, v, draft.types) for t in terms):

@@ -70,10 +70,7 @@ class Schedule:
 
     @cached
     def dense_result_possible(self) -> bool:
-        """Return whether a flags workspace over the whole result is possible, and spares a sort or a conversion.
-
-        Such a workspace pays if most coordinates have an entry.
-        """
+        """Return whether a flags workspace over the whole result, if it is dense, spares a sort or a conversion."""
         chosen = self.candidate
         reorders = chosen.converts or chosen.strategy.sorts(self.problem)
         return reorders and DENSE_RESULT.propose(self.problem) is not None
@@ -103,16 +100,16 @@ class Schedule:
 
     def _result_notes(self) -> Iterator[str]:
         """Yield the decision on how the result gets its format, if the loops do not append to it."""
-        made = self.result.format
+        format = self.result.format
         if self.insertion is not None:
-            yield f"values are inserted into {made} as they are computed"
-        elif self.final_format is not None and is_unordered_list(made):
+            yield f"values are inserted into {format} as they are computed"
+        elif self.final_format is not None and is_unordered_list(format):
             yield (
                 f"no level of {self.final_format} can be assembled in this loop order: "
                 "a coordinate list is appended, sorted and summed"
             )
         elif self.final_format is not None:
-            yield f"the result is computed in {made} and converted to {self.final_format}"
+            yield f"the result is computed in {format} and converted to {self.final_format}"
 
 
 def one_reduction(assignment: Assignment, types: Mapping[str, TensorType]) -> Assignment:
@@ -124,12 +121,12 @@ def one_reduction(assignment: Assignment, types: Mapping[str, TensorType]) -> As
 def forms_of(
     assignment: Assignment, types: Mapping[str, TensorType], variant: Variant = DEFAULT
 ) -> tuple[Assignment, ...]:
-    """Return the assignment, and the one with sums over different variables apart where that is another."""
+    """Return the assignment and, if it differs, its form with independent sums split."""
     if not variant.options.enabled("independent-sums"):
         return (assignment,)
     dtypes = dtypes_of(types)
-    apart = replace(assignment, value=with_independent_sums(assignment.value, lambda e: dtype_of(e, dtypes)))
-    return tuple(dict.fromkeys((assignment, apart)))
+    independent = replace(assignment, value=with_independent_sums(assignment.value, lambda e: dtype_of(e, dtypes)))
+    return tuple(dict.fromkeys((assignment, independent)))
 
 
 def views_of(
@@ -157,12 +154,12 @@ def cheapest_schedule(
     views: Sequence[FormatView], assignment: Assignment, types: Mapping[str, TensorType], variant: Variant = DEFAULT
 ) -> Schedule:
     """Return the cheapest of the schedules of all views."""
-    found = [cheapest(LoopProblem(view, variant)) for view in views if view.why_not is None]
-    chosen = min((c for c in found if c is not None), key=lambda c: c.price, default=None)
+    candidates = [cheapest(LoopProblem(view, variant)) for view in views if view.why_not is None]
+    chosen = min((c for c in candidates if c is not None), key=lambda c: c.price, default=None)
     if chosen is None:
-        given = ", ".join(f"{name}: {type.format}" for name, type in types.items())
+        formats = ", ".join(f"{name}: {type.format}" for name, type in types.items())
         raise ScheduleError(
-            f"no loops compute {to_text(assignment)} with the formats {given}; convert an operand, or omit format="
+            f"no loops compute {to_text(assignment)} with the formats {formats}; convert an operand, or omit format="
         )
     return _written(chosen)
 
@@ -195,8 +192,8 @@ def _with_shared_loop(stmt: Stmt, schedule: Schedule) -> Stmt:
         case Forall(var=v, body=body) if any(isinstance(s, Split) and s.outer == v for s in splits):
             tiles = next(s.tiles for s in splits if isinstance(s, Split) and s.outer == v)
             outermost = level_variables(schedule.target, format)[0]
-            whole = tiles in problem.free and format.is_dense
-            return Forall(v, body, parallel=whole or tiles == outermost)
+            dense = tiles in problem.free and format.is_dense
+            return Forall(v, body, parallel=dense or tiles == outermost)
         # A loop over a free variable writes different elements. A loop over a counter (#) stays serial. If the
         # result is appended, the loop must be over its outermost level, or over the most significant digit of that.
         case Forall(var=v, body=body) if v in problem.free and "#" not in v:

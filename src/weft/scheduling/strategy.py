@@ -12,10 +12,7 @@ from .loop_problem import LoopOrder, LoopProblem
 
 
 class Strategy(ABC):
-    """One way to nest a statement.
-
-    A strategy holds no data: the facts on an assignment are in the problem, and the decisions are in the candidate.
-    """
+    """One way to nest a statement, without data: facts are in the problem, and decisions in the candidate."""
 
     # The place among strategies: of candidates with equal cost, the one with the lowest rank is chosen.
     rank: ClassVar[int]

@@ -42,11 +42,11 @@ def tile_loops(schedule: Schedule) -> Schedule:
     """Return a schedule with its loops cut, if that keeps in the cache what they use again."""
     if not schedule.result.format.is_dense or not schedule.candidate.strategy.accumulates:
         return schedule
-    taken = schedule.names
+    names = schedule.names
 
     def fresh(stem: str) -> str:
-        name = fresh_name(stem, taken)
-        taken.add(name)
+        name = fresh_name(stem, names)
+        names.add(name)
         return name
 
     program = schedule.program
@@ -111,10 +111,10 @@ class Tiler:
         derived = (*self.derived, *none)
         place = places(order, derived)
         # Choose the axis of the result that is known first: at depth 0 nothing is written again.
-        known = [(place[u], u) for u in self._variables() if u in place]
-        if not known:
+        candidates = [(place[u], u) for u in self._variables() if u in place]
+        if not candidates:
             return None
-        depth, u = min(known)
+        depth, u = min(candidates)
         v = order[depth]
         if depth == 0 or set(order[:depth]) & set(radix_components(u, derived)) or not self._spans(v, stored):
             return None
@@ -144,10 +144,7 @@ class Tiler:
         return TileSweep(above[0], FEW if len(above) == 1 else 0, room, tuple(w for w in self._variables() if w != u))
 
     def _spans(self, v: str, stored: Sequence[Access]) -> bool:
-        """Return whether the loop over ``v`` reaches all coordinates.
-
-        Otherwise the loops above would be repeated for little.
-        """
+        """Return whether the loop over ``v`` reaches all coordinates; else the loops above are repeated for little."""
         levels = [
             level
             for a in stored

@@ -21,10 +21,7 @@ from ..records import record, replace
 
 @record
 class LoopNest:
-    """The loops of an expression; every method returns the loops after one transformation.
-
-    The text of a loop nest is its concrete index notation.
-    """
+    """The loops of an expression, with concrete notation as text; methods return the loops after a transformation."""
 
     program: Program
     assignment: Assignment  # the assignment that they compute
@@ -47,7 +44,7 @@ class LoopNest:
         type = self.types.get(access.tensor)
         if type is None:
             return None
-        known = [v for v in order if v in access.indices]
+        loops = [v for v in order if v in access.indices]
         variables = level_variables(access, type.format)
         if access == self._target:
             appended = append_chains(type.format)
@@ -56,8 +53,8 @@ class LoopNest:
             if tuple(free[:depth]) != variables[:depth] or tuple(order[:depth]) != variables[:depth]:
                 return f"{access.tensor} is appended in the order {', '.join(variables)}"
             return None
-        if len(known) == len(set(access.indices)) and not fits(access, type.format, order):
-            return f"{access.tensor} is stored {', '.join(variables)} and cannot be traversed {', '.join(known)}"
+        if len(loops) == len(set(access.indices)) and not fits(access, type.format, order):
+            return f"{access.tensor} is stored {', '.join(variables)} and cannot be traversed {', '.join(loops)}"
         return None
 
     def reorder(self, *order: str) -> LoopNest:

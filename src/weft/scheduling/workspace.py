@@ -24,10 +24,7 @@ from .strategy import Candidate, Strategy
 
 
 class RowWorkspace(Strategy):
-    """The strategy that collects the last level of the result in a workspace, below the loops over the others.
-
-    It multiplies sparse matrices, and sorts the entries of a conversion row by row.
-    """
+    """The strategy that collects the last level of the result, as in products of sparse matrices, row by row."""
 
     rank = 2
 
@@ -101,10 +98,7 @@ class DenseResult(Strategy):
 
 
 def _best_row(problem: LoopProblem, term: Reduce) -> LoopOrder | None:
-    """Return the cheapest nest that collects the result's last level in a workspace; None if there is none.
-
-    The result's other levels are outside, in order. The last level is below the reduction.
-    """
+    """Return the cheapest nest that collects the last level below the reduction, the others outside; or None."""
     format = problem.result.format
     variables, appended = level_variables(problem.target, format), append_chains(format)
     # Where the levels above are appended, too, a coordinate list takes sums. It takes no other expressions.
@@ -133,17 +127,17 @@ def _collected(
     """Return loops over ``outer`` levels of the result around a workspace over the others, which is then appended."""
     problem = draft.problem
     target, result = problem.target, problem.result
-    whole = draft.stored_for(term, nest.order, nest.converts)
-    if not outermost_reductions(whole):
-        whole = Reduce("add", (), whole)  # which sums duplicates
-    (term,) = outermost_reductions(whole)
+    value = draft.stored_for(term, nest.order, nest.converts)
+    if not outermost_reductions(value):
+        value = Reduce("add", (), value)  # which sums duplicates
+    (term,) = outermost_reductions(value)
     gathered = f"{', '.join(over)} {'is' if len(over) == 1 else 'are'} gathered in a {kind} workspace"
     draft.notes.append(f"loop order {', '.join(nest.order)}; {gathered}")
     dtype = draft.dtype(term.body)
     repeats = kind == "pairs" and not all(draft.types[a.tensor].format.is_unique for a in term.distinct_accesses)
     w = draft.workspace(over, kind, dtype, term.op, repeats)
     producer = foralls(nest.order[len(outer) :], Assign(w, draft.converted(term.body, dtype), term.op))
-    consumer = foralls(over, Assign(target, draft.converted(replaced(whole, term, w), result.dtype)))
+    consumer = foralls(over, Assign(target, draft.converted(replaced(value, term, w), result.dtype)))
     stmt: Stmt = Where(consumer, producer)
     if not problem.dense:
         return foralls(outer, stmt)
@@ -159,12 +153,12 @@ def _inner_sum(problem: LoopProblem, term: Expr) -> Reduce | None:
     The expression is computed from the collected sums alone: only their coordinates are appended, and room is only
     made for these. Arrays and numbers may stand beside the sum if no value of theirs is left where the sum is absent.
     """
-    found = outermost_reductions(term)
-    if isinstance(term, Reduce) or len(found) != 1 or found[0].op != "add" or has_reduction(found[0].body):
+    sums = outermost_reductions(term)
+    if isinstance(term, Reduce) or len(sums) != 1 or sums[0].op != "add" or has_reduction(sums[0].body):
         return None
-    (inner,) = found
-    beside = replaced(term, inner, Literal(0)).distinct_accesses
-    located = all(problem.types[a.tensor].format.is_dense for a in beside)
+    (inner,) = sums
+    others = replaced(term, inner, Literal(0)).distinct_accesses
+    located = all(problem.types[a.tensor].format.is_dense for a in others)
     absent = [typed_implicit_value(e, problem.types) for e in (inner.body, term)]
     skipped = same_value(absent[0], 0) and same_value(absent[1], problem.result.fill)
     return inner if located and skipped and is_driven(term, {inner}, problem.types) else None
