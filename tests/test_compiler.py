@@ -41,7 +41,7 @@ def lowered(text, formats):
     "mode", [FunctionKind.COUNT, FunctionKind.ASSEMBLE, FunctionKind.COMPUTE, FunctionKind.EVALUATE]
 )
 def test_every_function_is_well_formed(text, formats, mode):
-    function, _ = lowered(text, formats).function(mode)
+    function = lowered(text, formats).function(mode).ir
     assert problems(function) == []
 
 

@@ -69,6 +69,16 @@ _TAKEN = ("q", "chunk", "chunks", "counts", "threads")
 
 
 @record
+class LoweredFunction:
+    """A function as simplified IR, and what its lowering found out."""
+
+    ir: Function
+    chunked: bool  # whether threads share the outermost loop
+    unsequenced: frozenset[int]  # levels of the result whose arrays the function expects to hold zeros
+    lattices: tuple[tuple[str, tuple[merge_lattice.Point, ...]], ...]  # the variable and the lattice of each loop
+
+
+@record
 class Lowered:
     """An assignment on its way to C."""
 
@@ -170,7 +180,7 @@ class Lowered:
         told = {
             v for a, format in levels for v, k in zip(level_variables(a, format), format.levels, strict=True) if k.full
         }
-        lattices = self.evaluation[1].state.lattices
+        lattices = self.evaluation.lattices
         every = {v for v, points in lattices if any(all(it.full for it in point.coiterate) for point in points)}
         # The outermost loop alone may visit the rows of an operand that is stored again.
         visited, outermost = every.intersection(indices) - told, {v for v, _ in lattices[:1]}
@@ -272,7 +282,7 @@ class Lowered:
         """Return the functions that compute the whole result: one, or one for each pass of an insertion."""
         if self.schedule.insertion is not None:
             return self.insertion_functions(trace=trace)
-        return (self.function(FunctionKind.EVALUATE, trace=trace)[0],)
+        return (self.function(FunctionKind.EVALUATE, trace=trace).ir,)
 
     def function(
         self,
@@ -280,33 +290,35 @@ class Lowered:
         writer: WriterOf = usual_writer,
         most: float = inf,
         trace: Trace | None = None,
-    ) -> tuple[Function, Lowerer]:
-        """Return one function of the kernel as IR, and its lowerer."""
+    ) -> LoweredFunction:
+        """Return one function of the kernel."""
         lowerer = self.lowerer(kind, writer, most)
         try:
-            return lower(lowerer, (*self.operands, *self.fills), trace), lowerer
+            function = lower(lowerer, (*self.operands, *self.fills), trace)
         except ScheduleError as error:
             raise ScheduleError(f"{error}; in {to_text(self.assignment)}") from None
+        unsequenced = frozenset(lowerer.appending.unsequenced if lowerer.appending else ())
+        return LoweredFunction(function, lowerer.state.chunked, unsequenced, tuple(lowerer.state.lattices))
 
     @cached
-    def evaluation(self) -> tuple[Function, Lowerer]:
-        """Return the function that computes the whole result, and its lowerer."""
+    def evaluation(self) -> LoweredFunction:
+        """Return the function that computes the whole result."""
         return self.function(FunctionKind.EVALUATE)
 
     @cached
     def source(self) -> CText:
         """Return C text that stands alone, with a function for each kind."""
         inserted = self.schedule.insertion is not None
-        functions = self.insertion_functions() if inserted else [self._of(kind)[0] for kind in self.kinds]
+        functions = self.insertion_functions() if inserted else [self._of(kind).ir for kind in self.kinds]
         return generate(functions, self.options)
 
     def text(self, kind: FunctionKind) -> CText:
         """Return the C text of one function, as it is compiled."""
-        return generate([self._of(kind)[0]], self.options, shared=True)
+        return generate([self._of(kind).ir], self.options, shared=True)
 
     def parallel_append_text(self, kind: FunctionKind) -> CText:
         """Return the C text of one of the functions by which threads append in parts."""
-        return generate([self.function(kind, ParallelAppendWriter)[0]], self.options, shared=True)
+        return generate([self.function(kind, ParallelAppendWriter).ir], self.options, shared=True)
 
     @property
     def appends(self) -> bool:
@@ -320,7 +332,7 @@ class Lowered:
             return False
         return why_not_in_parts(self.context) is None and self.reaches_stored_only
 
-    def _of(self, kind: FunctionKind) -> tuple[Function, Lowerer]:
+    def _of(self, kind: FunctionKind) -> LoweredFunction:
         return self.evaluation if kind is FunctionKind.EVALUATE else self.function(kind)
 
     @cached
@@ -350,10 +362,9 @@ class Lowered:
     @cached
     def stages(self) -> dict[str, str]:
         """Return the text of every stage, by name."""
-        function, lowerer = self.evaluation
-        s = self.schedule
-        functions = (function,) if s.insertion is None else self.insertion_functions()
-        lattices = dict.fromkeys(f"{v}: {merge_lattice.to_text(points)}" for v, points in lowerer.state.lattices)
+        function, s = self.evaluation, self.schedule
+        functions = (function.ir,) if s.insertion is None else self.insertion_functions()
+        lattices = dict.fromkeys(f"{v}: {merge_lattice.to_text(points)}" for v, points in function.lattices)
         return {
             "index notation": to_text(self.assignment),
             "formats": types_text(s.types),

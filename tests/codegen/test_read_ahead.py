@@ -23,7 +23,7 @@ def text(assignment, **formats):
     """The IR of a kernel that asks ahead."""
     types = {name: TensorType.of("float64", parse_format(f, order)) for name, (f, order) in formats.items()}
     lowered = plan_loops(parse(assignment), types)
-    function, _ = lowered.function(lowered.kinds[-1])
+    function = lowered.function(lowered.kinds[-1]).ir
     return function_text(verify(prefetch_memory(function)))
 
 

@@ -54,7 +54,7 @@ def values(dtype, count=1 << 12):
 def flat(text, dtype, *names):
     """The IR of an expression over vectors."""
     vector = TensorType.of(dtype, parse_format("dense", 1))
-    return plan_loops(parse(text), {"y": vector, **dict.fromkeys(names, vector)}).function(FunctionKind.EVALUATE)[0]
+    return plan_loops(parse(text), {"y": vector, **dict.fromkeys(names, vector)}).function(FunctionKind.EVALUATE).ir
 
 
 def errors(got, exact, dtype):

@@ -38,33 +38,37 @@ PICTURES = {  # as the page on display makes them
 }
 
 
-def lowerers(kernel):
-    return [(each.lowered.assignment, each.lowered.evaluation[1]) for each in kernel.kernels]
+def planned(kernel):
+    return [each.lowered for each in kernel.kernels]
+
+
+def drawn_lattices(lowered):
+    return lattices(lowered.context, lowered.evaluation.lattices)
 
 
 @pytest.mark.parametrize("name", EXPRESSIONS)
 def test_drawings_of_expressions(name):
     text, formats = EXPRESSIONS[name]
     kernel = weft.compile(text, **formats)
-    for assignment, lowerer in lowerers(kernel):
-        graph = iteration_graph(lowerer.context, to_text(assignment))
+    for lowered in planned(kernel):
+        graph = iteration_graph(lowered.context, to_text(lowered.assignment))
         shown = {label.text for label in checked(graph_scene(graph)).iter(f"{SVG}text")}
         assert shown.issuperset(v for v, _ in graph.loops)
         assert shown.issuperset(path.access for path in graph.paths)
-        for lattice in lattices(lowerer):
+        for lattice in drawn_lattices(lowered):
             root = checked(lattice_scene(lattice))
             assert all(point.computed for point in lattice.points)
             assert lattice.text in {label.text for label in root.iter(f"{SVG}text")}
     checked_svg(iteration_graph_svg(kernel))
     assert [v for v, _ in lattices_svg(kernel)] == [
-        lattice.var for _, lowerer in lowerers(kernel) for lattice in lattices(lowerer)
+        lattice.var for lowered in planned(kernel) for lattice in drawn_lattices(lowered)
     ]
     checked_svg(kernel_drawing(kernel))
 
 
 def test_iteration_graph():
-    ((_, lowerer),) = lowerers(weft.compile("C(i,k) = A(i,j)*B(j,k)", A="csr", B="csc:1,0"))
-    graph = iteration_graph(lowerer.context, "")
+    (lowered,) = planned(weft.compile("C(i,k) = A(i,j)*B(j,k)", A="csr", B="csc:1,0"))
+    graph = iteration_graph(lowered.context, "")
     assert graph.loops == (("i", "parallel"), ("j", ""), ("k", ""))
     assert [(path.access, path.stops) for path in graph.paths] == [
         ("A(i,j)", (("i", "A1 dense"), ("j", "A2 compressed"))),
@@ -75,14 +79,14 @@ def test_iteration_graph():
 
 
 def test_loops_that_are_cut_stand_for_their_variables():
-    ((_, lowerer),) = lowerers(weft.compile("y(i) = A(i,j)*x(j)", A="dia"))
-    assert iteration_graph(lowerer.context, "").loops == (("j-i", ""), ("j", ""), ("i", "in tiles, parallel"))
+    (lowered,) = planned(weft.compile("y(i) = A(i,j)*x(j)", A="dia"))
+    assert iteration_graph(lowered.context, "").loops == (("j-i", ""), ("j", ""), ("i", "in tiles, parallel"))
 
 
 def test_lattices():
     """The union of 2017, Fig. 8, whose second operand is an intersection."""
-    ((_, lowerer),) = lowerers(weft.compile("a(i) = b(i) + c(i)*d(i)", **dict.fromkeys("abcd", "coo")))
-    (lattice,) = lattices(lowerer)
+    (lowered,) = planned(weft.compile("a(i) = b(i) + c(i)*d(i)", **dict.fromkeys("abcd", "coo")))
+    (lattice,) = drawn_lattices(lowered)
     assert [(point.merged, point.computed) for point in lattice.points] == [
         (("b1", "c1", "d1"), "a(i) = b(i) + c(i)*d(i)"),
         (("c1", "d1"), "a(i) = c(i)*d(i)"),
@@ -92,8 +96,8 @@ def test_lattices():
 
 
 def test_loops_without_a_merge_say_so():
-    ((_, lowerer),) = lowerers(weft.compile("y(i) = A(i,j)*x(j)", A="csr"))
-    texts = [lattice.text for lattice in lattices(lowerer)]
+    (lowered,) = planned(weft.compile("y(i) = A(i,j)*x(j)", A="csr"))
+    texts = [lattice.text for lattice in drawn_lattices(lowered)]
     assert texts == [
         "loop over i: walks A1 alone, so that nothing is merged",
         "loop over j: walks A2 alone, so that nothing is merged, and locates x1",

@@ -22,7 +22,7 @@ def types(**formats):
 
 def loops(text, **formats):
     lowered = plan_loops(parse(text), types(**formats))
-    function, _ = lowered.function(lowered.kinds[-1])
+    function = lowered.function(lowered.kinds[-1]).ir
     return sum(isinstance(n, For) for n in walk(function.body))
 
 

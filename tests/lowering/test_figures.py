@@ -51,7 +51,7 @@ def lowered(text, formats):
 @pytest.mark.parametrize("name", FIGURES)
 def test_figure(name, golden):
     with config.override(reassociate=False):  # as the papers print sums, from the first entry to the last
-        function, _ = lowered(*FIGURES[name]).function(FunctionKind.EVALUATE)
+        function = lowered(*FIGURES[name]).function(FunctionKind.EVALUATE).ir
     text = function_text(function)
     assert_follow(text, SKELETONS[name])
     assert len(re.findall(r"\b(?:for p?[ijkB]|while)", text)) >= SKELETONS[name].count("for i")
@@ -80,5 +80,5 @@ def test_figure(name, golden):
 def test_lattices(text, formats, points):
     types = {name: TensorType.of("float64", parse_format(f, len(f))) for name, f in formats.items()}
     types["a"] = TensorType.of("float64", parse_format("d", 1))
-    _, lowerer = plan_loops(parse(text), types).function(FunctionKind.EVALUATE)
-    assert next(merge_lattice.to_text(p) for v, p in lowerer.state.lattices if v == "i") == points
+    function = plan_loops(parse(text), types).function(FunctionKind.EVALUATE)
+    assert next(merge_lattice.to_text(p) for v, p in function.lattices if v == "i") == points

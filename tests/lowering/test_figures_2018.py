@@ -47,7 +47,7 @@ def lowered(text, formats):
 
 @pytest.mark.parametrize("name", FIGURES)
 def test_figure(name, golden):
-    function, _ = lowered(*FIGURES[name]).function(FunctionKind.EVALUATE)
+    function = lowered(*FIGURES[name]).function(FunctionKind.EVALUATE).ir
     text = function_text(function)
     assert_follow(text, SKELETONS[name])
     golden(f"2018_{name}.txt", text)
@@ -55,14 +55,14 @@ def test_figure(name, golden):
 
 def test_fused_iteration_is_one_loop():
     """Fig. 1a: rows and columns of a coordinate list in a single loop."""
-    function, _ = lowered(*FIGURES["fig01a"]).function(FunctionKind.EVALUATE)
+    function = lowered(*FIGURES["fig01a"]).function(FunctionKind.EVALUATE).ir
     assert "while" not in function_text(function)
 
 
 def test_lattices_of_figure_6():
     """A coordinate list without an empty row covers the rows: they are walked by it alone, and the other is located."""
-    _, lowerer = lowered(*FIGURES["fig09b"]).function(FunctionKind.EVALUATE)
-    found = {v: merge_lattice.to_text(points) for v, points in lowerer.state.lattices}
+    function = lowered(*FIGURES["fig09b"]).function(FunctionKind.EVALUATE)
+    found = {v: merge_lattice.to_text(points) for v, points in function.lattices}
     assert found == {"i": "(C1 | B1)", "j": "(B2 ∧ C2) (B2) (C2)"}
 
 

@@ -72,7 +72,7 @@ def _graph(kernel: Kernel) -> Scene:
 
 
 def _lattices(kernel: Kernel) -> tuple[Lattice, ...]:
-    return lattices(kernel.lowered.evaluation[1])
+    return lattices(kernel.lowered.context, kernel.lowered.evaluation.lattices)
 
 
 def _stacked(scenes: list[Scene]) -> Scene:

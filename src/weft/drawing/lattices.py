@@ -6,7 +6,7 @@ them have values. Larger points are above the points that they dominate.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from ..analysis.merge_lattice import Point
 from ..concrete_notation import to_text as statement_text
@@ -15,7 +15,6 @@ from ..concrete_notation.traversal import assignments, foralls_of
 from ..index_notation.traversal import accesses
 from ..lowering.context import LoweringContext
 from ..lowering.loop_cases import statement_at
-from ..lowering.lowerer import Lowerer
 from ..records import record
 from .scene import Arrow, Box, Item, Label, Scene, text_width
 
@@ -61,13 +60,12 @@ class Lattice:
         return f"loop over {self.var}: a merge of {len(self.points)} cases{locates}"
 
 
-def lattices(lowerer: Lowerer) -> tuple[Lattice, ...]:
-    """Return the merge lattices that a lowerer has built, each once."""
+def lattices(context: LoweringContext, built: Iterable[tuple[str, tuple[Point, ...]]]) -> tuple[Lattice, ...]:
+    """Return the merge lattices of a function's loops, each once."""
     # The loops inside a case have the statement of the case, which is found beside those of the program.
-    context = lowerer.context
     loops = list(foralls_of(context.program.stmt))
     distinct: dict[Lattice, None] = {}
-    for var, points in lowerer.state.lattices:
+    for var, points in built:
         loop = _loop_of(context, var, points, loops)
         cases = [None if loop is None else _case(context, loop, point) for point in points]
         loops += [inner for case in cases if case is not None for inner in foralls_of(case) if inner not in loops]

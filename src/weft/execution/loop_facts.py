@@ -86,11 +86,11 @@ def run_facts(loops: Lowered) -> RunFacts:
             visited_axes=loops.visited_axes,
             sums=sums,
         )
-    _, lowerer = loops.evaluation
+    function = loops.evaluation
     return RunFacts(
         loops.described,
-        lowerer.state.chunked,
-        frozenset(lowerer.appending.unsequenced if lowerer.appending else ()),
+        function.chunked,
+        function.unsequenced,
         loops.counted_reductions,
         _bounds(loops),
         FunctionKind.BOUND in loops.kinds and loops.options.enabled("size-bounds"),

@@ -105,7 +105,7 @@ def _visited(lowered: Lowered) -> Iterator[tuple[str, str]]:
     """Yield the variable of each loop, and the operands whose stored coordinates it visits; empty for every one."""
     origins = {c.name: c.tensor for c in lowered.schedule.conversions}
     operands = {*lowered.operands}
-    for v, points in lowered.evaluation[1].state.lattices:
+    for v, points in lowered.evaluation.lattices:
         walked = [{it for it in point.coiterate if not it.full} for point in points]
         accesses = [it.access for point in points for it in point.coiterate]
         if any(a is not None and a.tensor not in operands for a in accesses):
@@ -146,10 +146,9 @@ def _parallel(lowered: Lowered) -> str:
 
 def _complete(lowered: Lowered, printed: Collection[str]) -> Iterator[str]:
     """Yield a line for each loop over coordinates that a sparse operand does not store, with the reason."""
-    _, lowerer = lowered.evaluation
     said, types = {*printed}, lowered.schedule.types
     # A lattice point all of whose iterators are full visits every coordinate.
-    for v, points in lowerer.state.lattices:
+    for v, points in lowered.evaluation.lattices:
         every = any(point.coiterate and all(it.full for it in point.coiterate) for point in points)
         sparse, dense = _accesses(points, full=False), _accesses(points, full=True)
         if v not in said and every and sparse:
