@@ -66,15 +66,3 @@ def fold(
     if a is None or b is None:
         return b if a is None else a
     return meet(a, b, region.deciding) if region.deciding else join(a, b)
-
-
-def to_text(region: Region) -> str:
-    """Return a region as text, as in ``(A and B) or C``; an empty text for constants."""
-
-    def within(text: str, kind: str) -> str:
-        return f"({text})" if kind in text else text
-
-    def meet(a: str, b: str, _: tuple[int, ...]) -> str:
-        return f"{within(a, ' or ')} and {within(b, ' or ')}"
-
-    return fold(region, str, meet, lambda a, b: f"{within(a, ' and ')} or {within(b, ' and ')}") or ""
