@@ -47,6 +47,22 @@ def docstrings():
                 yield f"{path.relative_to(ROOT)}:{node.body[0].lineno}", text
 
 
+VAGUE = {"found", "made", "given", "whole", "own"}  # from which nobody can guess what a value is
+
+
+def vague_names(text):
+    """Return the variables and parameters with such a name that live longer than three lines."""
+    wrong = []
+    for function in (node for node in ast.walk(ast.parse(text)) if isinstance(node, ast.FunctionDef)):
+        lines = {}
+        for node in ast.walk(function):
+            match node:
+                case ast.Name(id=name) | ast.arg(arg=name) | ast.MatchAs(name=str(name)) if name in VAGUE:
+                    lines.setdefault(name, []).append(node.lineno)
+        wrong += [f"{function.name}: {name}" for name, at in lines.items() if max(at) - min(at) >= 3]
+    return wrong
+
+
 @cache
 def documented():
     """Return what users import or call, as modules and qualified names: the reference, and its classes' members."""
@@ -213,3 +229,15 @@ def test_the_finder_of_sections_itself():
     assert with_sections("weft.x", f'class C:\n    def f():\n        """{sections}"""') == ["C.f"]
     assert with_sections("weft.numpy_api.creation", f'def zeros():\n    """{sections}"""') == []
     assert with_sections("weft.x", 'def f():\n    """Text.\n\nExamples\n--------\n>>> f()"""') == []
+
+
+def test_values_are_named_by_what_they_are():
+    paths = sorted(SOURCE.rglob("*.py"))
+    assert not [f"{path.relative_to(ROOT)}: {name}" for path in paths for name in vague_names(path.read_text("utf-8"))]
+
+
+def test_the_finder_of_vague_names_itself():
+    lines = "\n    x = 1" * 2
+    assert vague_names(f"def f(found):{lines}\n    return found") == ["f: found"]
+    assert vague_names("def f(found):\n    return found") == []
+    assert vague_names(f"def f(operands):{lines}\n    return operands") == []

@@ -426,10 +426,10 @@ def _label_of(array: Any, which: str, dim: Hashable, skipna: bool | None, fill_v
         missing = missing.copy(data=np.asarray(asarray(missing.data).todense()))
     places = getattr(array, which)(dim, skipna=skipna)
     labels = array[dim].to_numpy()[np.asarray(asarray(places.data).todense())]
-    found = places.copy(data=labels).rename(dim)
+    labelled = places.copy(data=labels).rename(dim)
     if missing is None:
-        return found
-    return found.where(~missing) if fill_value is None else found.where(~missing, fill_value)
+        return labelled
+    return labelled.where(~missing) if fill_value is None else labelled.where(~missing, fill_value)
 
 
 def _numbers(array: Any, dim: Hashable) -> np.ndarray[Any, Any]:
