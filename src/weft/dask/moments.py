@@ -23,7 +23,7 @@ from ..numpy_api import moments
 from ..operations.fill_change import as_array, require_dense
 from ..operations.operands import StorageHolder
 from ..records import record
-from ..tensor import asarray
+from ..tensor import SparseTensor, asarray
 from .statement import evaluate
 from .steps import Operand, Step, noted
 from .trees import tree
@@ -65,7 +65,8 @@ class OfChunk:
         if not count:
             return Moments(0, np.zeros(shape, self.dtype), np.zeros(shape, np.zeros(0, self.dtype).real.dtype))
         middle, squares = (
-            np.asarray(as_array(of(chunk, axis=self.axes, dtype=self.dtype))) for of in (moments.mean, moments.var)
+            np.asarray(as_array(SparseTensor(found)))
+            for found in moments.mean_and_variance(chunk, axis=self.axes, dtype=self.dtype)
         )
         return Moments(count, middle, squares.real * count)
 

@@ -33,6 +33,7 @@ from .masked import masked_mean, masked_variance
 from .reductions import (
     Axes,
     Axis,
+    becomes_array,
     count_stored,
     finish_reduction,
     free_first,
@@ -273,21 +274,35 @@ def _variance(
     if where is not True:
         masked = masked_variance(x, where, axis, _computed(storage, dtype), ddof)[0]
         return apply_unary("sqrt", masked) if root else masked, axes, has_array
+    return _mean_and_variance(storage, axes, dtype, ddof, root)[1], axes, has_array
+
+
+def mean_and_variance(x: Any, axis: Axis, dtype: DTypeLike) -> tuple[Storage, Storage]:
+    """Return the means and the variances of an operand, which cost little more than the variances."""
+    storage, _ = operand(x, "var")
+    return _mean_and_variance(storage, Axes.of(axis, storage.shape), dtype, 0, False)
+
+
+def _mean_and_variance(
+    storage: Storage, axes: Axes, dtype: DTypeLike | None, ddof: float, root: bool
+) -> tuple[Storage, Storage]:
+    """Return the means, and the variances or their roots."""
     storage = stored_only(storage)
     if not storage.format.is_dense and not storage.format.is_unique:
         storage = foreign_tensors.convert(storage, storage.format.canonical())
     for conversion in _mean_chain(storage, dtype):
         storage = apply_unary(conversion, storage)
     # Two passes: the mean of each slice, then the squared distances from it.
-    storage = free_first(storage, axes)
+    if not becomes_array(storage, axes):
+        storage = free_first(storage, axes)
     middle = _divided(reduce_storage("add", (), storage, axes), axes.count)
     stored = _squares(storage, middle, axes)
     divisor = _divisor(axes.count - ddof)
     if storage.format.is_dense:
         # A dense tensor has no implicit entries.
         result = apply_scalar("divide", stored, divisor, False)
-        return apply_unary("sqrt", result) if root else result, axes, has_array
-    return _with_absent(storage, middle, stored, axes, divisor, root), axes, has_array
+        return middle, apply_unary("sqrt", result) if root else result
+    return middle, _with_absent(storage, middle, stored, axes, divisor, root)
 
 
 def _squared_distance(dtype: np.dtype[Any], a: Expr, b: Expr) -> Expr:

@@ -155,7 +155,7 @@ def reduce_storage(op: str, chain: tuple[str, ...], storage: Storage, axes: Axes
             for name in chain:
                 storage = apply_unary(name, storage)
             chain = ()
-    if row.skips_nan and not _becomes_array(storage, axes):
+    if row.skips_nan and not becomes_array(storage, axes):
         storage = free_first(storage, axes)
     dtype = storage.type.dtype
     if axes.count == 0 and not row.has_identity:
@@ -210,7 +210,7 @@ def _chained(chain: tuple[str, ...], type: TensorType) -> Storage:
     return Storage.dense(np.asarray(fill, dtype))
 
 
-def _becomes_array(storage: Storage, axes: Axes) -> bool:
+def becomes_array(storage: Storage, axes: Axes) -> bool:
     """Return whether the result is an array over one axis."""
     return len(axes.free) == 1 and storage.shape[axes.free[0]] <= thresholds.THRESHOLDS.longest_array
 
