@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import field
-from functools import lru_cache
+from functools import lru_cache, partial
 from itertools import count, pairwise, zip_longest
 from typing import Any
 
@@ -236,7 +236,12 @@ class Format:
         """
         if not self.is_structured:
             return tuple([shape[axis] for axis in self.remapping.mode_order])
-        return _level_shape(self.remapping, tuple(shape))
+        return self._structured_shape(tuple(shape))
+
+    @cached
+    def _structured_shape(self) -> Callable[[tuple[int, ...]], tuple[int, ...]]:
+        # Each format has its own cache, whose keys are quicker to hash than remappings are.
+        return lru_cache(maxsize=64)(partial(_level_shape, self.remapping))
 
     @cached
     def is_dense(self) -> bool:
@@ -548,7 +553,6 @@ class Naming:
 NAMING: list[Naming] = []
 
 
-@lru_cache(maxsize=1024)
 def _level_shape(remapping: Remapping, shape: tuple[int, ...]) -> tuple[int, ...]:
     return tuple(0 if e is None else e[1] - e[0] for e in remapping.extents(shape))
 
