@@ -2,13 +2,16 @@
 
 ``python -m asv_benchmarks.chunked`` prints the table. Chunks are computed one after the other, by dask's synchronous
 scheduler and on one thread, so that the ratios are of work and not of waiting; all of a row run in turns.
+The last rows are of real clusters, and need a quiet machine.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import ExitStack
 from dataclasses import dataclass
 from functools import cache
+from tempfile import TemporaryDirectory
 from time import perf_counter, process_time
 from typing import Any
 
@@ -16,6 +19,7 @@ import dask
 import dask.array as da
 import numpy as np
 import scipy.sparse as sp
+from distributed import Client, LocalCluster, wait
 from distributed.protocol import deserialize, serialize
 
 import weft
@@ -161,6 +165,62 @@ def graph_seconds() -> float:
     return (perf_counter() - begin) * 10_000 / tasks
 
 
+def _part(seed: int) -> Any:
+    """A block of rows that a worker makes."""
+    return weft.random((scaled(60_000), 2000), nnz=40 * scaled(60_000), rng=seed, format="csr")
+
+
+def _cluster(stack: ExitStack, workers: int, **options: Any) -> Client:
+    cluster = LocalCluster(n_workers=workers, processes=True, threads_per_worker=1, dashboard_address=":0", **options)
+    return stack.enter_context(Client(stack.enter_context(cluster)))
+
+
+def product_seconds(workers: int) -> float:
+    """Return how long a cluster of some processes takes for the product of 16 blocks, about 10 s in all."""
+    with ExitStack() as stack:
+        _cluster(stack, workers)
+        meta = weft.zeros((0, 0), format="csr")
+        parts = [da.from_delayed(dask.delayed(_part)(k), (scaled(60_000), 2000), meta=meta) for k in range(16)]
+        x = da.concatenate(parts).persist()
+        for split in (8, 4):  # kernels are compiled, and blocks made, the first time; another split is another task
+            begin = perf_counter()
+            wait(weft.dask.evaluate("C(j,k) = X(i,j)*Y(i,k)", X=x, Y=x, format="dense", split_every=split).persist())
+        return perf_counter() - begin
+
+
+def _memory(name: str) -> float:
+    with open("/proc/self/status") as file:
+        return next(int(line.split()[1]) * 1024.0 for line in file if line.startswith(name))
+
+
+def _forget_peak() -> None:
+    with open("/proc/self/clear_refs", "w") as file:
+        file.write("5")
+
+
+def peaks() -> dict[str, float]:
+    """Return what streaming a file adds to the memory of a worker at most, over the bytes of two chunks."""
+    matrix = weft.random((scaled(500_000), 5000), nnz=20 * scaled(500_000), rng=0, format="csr")
+    with TemporaryDirectory() as folder, ExitStack() as stack:
+        path = f"{folder}/a.npz"
+        weft.save_npz(path, matrix, compressed=False)
+        x = weft.dask.open(path, entries=max(1, matrix.nnz // 10))
+        client = _cluster(stack, 2, local_directory=folder)
+        jobs = {
+            "product with a vector": weft.dask.evaluate("y(i) = X(i,j)*v(j)", X=x, v=np.ones(5000)),
+            "variances of columns": weft.dask.var(x, axis=0),
+        }
+        found = {}
+        for name, job in jobs.items():
+            job.compute()
+            client.run(_forget_peak)
+            before = client.run(_memory, "VmRSS")
+            job.compute()
+            added = [peak - before[worker] for worker, peak in client.run(_memory, "VmHWM").items()]
+            found[name] = max(added) / (matrix.nbytes / 5)
+        return found
+
+
 def main() -> None:
     """Print the table."""
     print("| what | over | ratio | target |\n|---|---|---|---|")
@@ -169,6 +229,10 @@ def main() -> None:
             print(f"| {name} | {peer} | {ratio} | {row.targets[peer]:.2f} |", flush=True)
     with dask.config.set(scheduler="synchronous"):
         print(f"| graph of 10,000 tasks | second | {graph_seconds():.2f} | 0.50 |")
+    for name, added in peaks().items():
+        print(f"| memory of {name} | two chunks | {added:.2f} | 2.00 |", flush=True)
+    one = product_seconds(1)
+    print(f"| product on two processes | one ({one:.1f} s) | {product_seconds(2) / one:.2f} | 0.60 |")
 
 
 if __name__ == "__main__":
