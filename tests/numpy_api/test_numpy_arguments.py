@@ -41,6 +41,11 @@ def dense(x):
         lambda w, a, t: w.searchsorted(a[1], 1.0, "right", np.array([1, 0, 2])),
         lambda w, a, t: w.take(a, indices=[2, 0], axis=1),
         lambda w, a, t: w.fft.fftshift(a, 0),
+        lambda w, a, t: w.isin(a, [0.0, 2.0], False, True, kind="sort"),
+        lambda w, a, t: w.copy(a, "C"),
+        lambda w, a, t: a.astype(np.float32, "K", "same_kind", True, False),
+        lambda w, a, t: a.copy("F"),
+        lambda w, a, t: np.array([t.item(5), t.item(-1), t.item(1, 0, 2), t.item((0, 2, 1)), a[:1, 1:2].item()]),
         lambda w, a, t: w.trace(a, 1),
         lambda w, a, t: w.trace(t),
         lambda w, a, t: w.trace(t, 1, 2, 0),
@@ -175,3 +180,34 @@ def test_distinct_elements_need_no_numbers_of_elements(fill):
         assert found.todense().tolist() == sorted({1, 3, fill})
     with pytest.raises(weft.errors.IndexOverflowError):
         weft.unique_counts(tensor)
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda a: np.sum(a=a, axis=0, dtype=np.float32),
+        lambda a: np.clip(a, a_min=1, a_max=2),
+        lambda a: np.clip(a, a_max=2, a_min=None),
+        lambda a: np.tile(a, reps=(2, 1)),
+        lambda a: np.flip(axis=1, m=a),
+        lambda a: np.split(ary=a, indices_or_sections=[1], axis=1)[1],
+        lambda a: np.moveaxis(a=a, source=0, destination=1),
+        lambda a: np.vstack(tup=(a, a)),
+        lambda a: np.linalg.matrix_power(a=a, n=2),
+    ],
+)
+def test_functions_of_numpy_take_the_names_that_numpy_has(call):
+    np.testing.assert_allclose(dense(call(A)), call(D))
+
+
+def test_names_that_neither_has_are_refused():
+    with pytest.raises(TypeError, match="nonsense"):
+        np.tile(A, reps=2, nonsense=1)
+    with pytest.raises(TypeError, match=r"axis|dim"):
+        weft.sum(A, dim=0)
+
+
+@pytest.mark.parametrize("index", [(9,), (-10,), (0,) * 3, ((0, 0, 0),), (3, 0)])
+def test_item_refuses_what_is_no_element(index):
+    with pytest.raises(IndexError):
+        A.item(*index)

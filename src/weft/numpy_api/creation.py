@@ -392,10 +392,15 @@ def array(
     return reshape(found, (1,) * (ndmin - found.ndim) + found.shape) if ndmin > found.ndim else found
 
 
-def copy(a: Any) -> SparseTensor:
+def copy(a: Any, order: Any = "K", subok: bool = False) -> SparseTensor:
     """Return a copy of a tensor, which shares no memory with the tensor.
 
-    Unlike NumPy's, the function has no ``order`` and no ``subok``.
+    Parameters
+    ----------
+    a : array_like
+        The tensor.
+    order, subok : optional
+        NumPy's parameters for the order of memory and for subclasses, which change nothing.
 
     Examples
     --------

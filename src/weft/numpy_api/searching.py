@@ -277,7 +277,9 @@ def searchsorted(x1: Any, x2: Any, /, side: Any = "left", sorter: Any = None, *,
     return put_into(out, SparseTensor(Storage.dense(positions)) if np.ndim(positions) else positions, "searchsorted")
 
 
-def isin(x1: Any, x2: Any, /, *, invert: bool = False, assume_unique: bool = False) -> SparseTensor | Any:
+def isin(
+    x1: Any, x2: Any, /, assume_unique: bool = False, invert: bool = False, *, kind: Any = None
+) -> SparseTensor | Any:
     """Return whether each element of a tensor equals any element of another.
 
     Parameters
@@ -286,10 +288,12 @@ def isin(x1: Any, x2: Any, /, *, invert: bool = False, assume_unique: bool = Fal
         The tensor.
     x2 : array_like
         The elements that are searched for. Implicit entries count.
-    invert : bool
-        True to return the negation.
     assume_unique : bool
         NumPy's hint that neither has equal elements, which changes nothing.
+    invert : bool
+        True to return the negation.
+    kind : str, optional
+        NumPy's choice of an algorithm, which changes nothing.
 
     Returns
     -------

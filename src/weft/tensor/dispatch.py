@@ -24,6 +24,7 @@ import sys
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
+from inspect import Parameter, signature
 from operator import attrgetter
 from types import FrameType, MethodType
 from typing import Any
@@ -127,9 +128,10 @@ def array_function(function: Callable[..., Any], args: tuple[Any, ...], kwargs: 
     counterpart = _counterpart(function)
     if counterpart is None:
         raise DensifyError(_no_counterpart(function, next(_tensors((*args, *kwargs.values())), None)))
+    positional, named = _by_position(function, counterpart, args, kwargs) if kwargs else (args, kwargs)
     calls.append((function, args, kwargs))
     try:
-        return counterpart(*args, **kwargs)
+        return counterpart(*positional, **named)
     finally:
         calls.pop()
 
@@ -146,6 +148,41 @@ def _counterpart(function: Callable[..., Any]) -> Any:
     part = next((part for part in parts if part.rpartition(".")[2] in module), None)
     place = attrgetter(part)(weft) if part else weft
     return getattr(place, name, None) or getattr(weft.linalg, name, None)
+
+
+def _by_position(
+    function: Callable[..., Any], counterpart: Callable[..., Any], args: tuple[Any, ...], kwargs: Mapping[str, Any]
+) -> tuple[tuple[Any, ...], Mapping[str, Any]]:
+    """Return arguments with those by position that NumPy names otherwise than weft, as in ``np.tile(A, reps=2)``."""
+    order, renamed = _names(function, counterpart)
+    if renamed.isdisjoint(kwargs):
+        return args, kwargs
+    named, positional = dict(kwargs), list(args)
+    for name, default in order[len(args) :]:
+        if renamed.isdisjoint(named):
+            break
+        positional.append(named.pop(name, default))
+    return tuple(positional), named
+
+
+@lru_cache(maxsize=1024)
+def _names(
+    function: Callable[..., Any], counterpart: Callable[..., Any]
+) -> tuple[tuple[tuple[str, Any], ...], frozenset[str]]:
+    """Return NumPy's names of the parameters that both take by position, with weft's defaults, and those not weft's."""
+    try:
+        numpys, wefts = (_positional(f) for f in (function, counterpart))
+    except ValueError:  # the function is written in C, and does not tell
+        return (), frozenset()
+    both = [(name, ours) for (name, _), ours in zip(numpys.items(), wefts.values(), strict=False)]
+    order = tuple((name, ours.default) for name, ours in both)
+    keywords = {name for name, ours in wefts.items() if ours.kind is not ours.POSITIONAL_ONLY}
+    return order, frozenset(name for name, _ in order if name not in keywords)
+
+
+def _positional(function: Callable[..., Any]) -> dict[str, Parameter]:
+    parameters = signature(function).parameters
+    return {name: p for name, p in parameters.items() if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)}
 
 
 def _no_counterpart(function: Callable[..., Any], tensor: StorageHolder | None) -> str:

@@ -571,13 +571,17 @@ class SparseTensor(Dispatch, LazyMethods):
             blocksize = (format_advice.block_side(self),) * 2
         return self.asformat("bsr", copy, blocksize=blocksize)
 
-    def astype(self, dtype: DTypeLike, *, casting: Any = "unsafe", copy: bool = True) -> SparseTensor:
+    def astype(
+        self, dtype: DTypeLike, order: Any = "K", casting: Any = "unsafe", subok: bool = True, copy: bool = True
+    ) -> SparseTensor:
         """Convert the values to another dtype; the result shares the index arrays of this tensor.
 
         Parameters
         ----------
         dtype : dtype
             The dtype of the result.
+        order, subok : optional
+            NumPy's parameters for the order of memory and for subclasses, which change nothing.
         casting : {'unsafe', 'same_kind', 'safe', 'equiv', 'no'}, optional
             The rule by which values may be converted.
         copy : bool, optional
@@ -602,8 +606,13 @@ class SparseTensor(Dispatch, LazyMethods):
             return self
         return SparseTensor(execution.in_dtype(self._storage, target)).called(self._named)
 
-    def copy(self) -> SparseTensor:
+    def copy(self, order: Any = "C") -> SparseTensor:
         """Return a tensor that shares no memory with this one.
+
+        Parameters
+        ----------
+        order : optional
+            NumPy's parameter for the order of memory, which changes nothing.
 
         Examples
         --------
@@ -727,23 +736,43 @@ class SparseTensor(Dispatch, LazyMethods):
         """
         return foreign_tensors.write("sparse", self._storage, format)
 
-    def item(self) -> bool | int | float | complex:
-        """Return the only element as a Python scalar.
+    def item(self, *index: Any) -> bool | int | float | complex:
+        """Return an element as a Python scalar.
+
+        Parameters
+        ----------
+        *index : int or tuple of int
+            The coordinates of the element, or its index in the flattened tensor; none for the only element.
 
         Raises
         ------
         ShapeError
-            When there is not exactly one element.
+            Without an index, when there is not exactly one element.
+        IndexError
+            When the tensor has no such element.
 
         Examples
         --------
         >>> import weft
         >>> weft.asarray([[3.0]], format="csr").item()
         3.0
+        >>> A = weft.asarray([[0.0, 1.0], [2.0, 0.0]], format="csr")
+        >>> A.item(2), A.item(0, 1)
+        (2.0, 1.0)
         """
-        if self.size != 1:
-            raise ShapeError(f"item() needs exactly one element; this tensor has shape {self.shape}")
-        return self.todense().item()  # type: ignore[no-any-return]
+        if not index:
+            if self.size != 1:
+                raise ShapeError(f"item() needs exactly one element; this tensor has shape {self.shape}")
+            return self.todense().item()  # type: ignore[no-any-return]
+        coords: Any = index[0] if len(index) == 1 else index
+        if not isinstance(coords, tuple):
+            flat, size = operator.index(coords), self.size
+            if not -size <= flat < size:
+                raise IndexError(f"index {flat} is out of bounds for size {size}")
+            coords = np.unravel_index(flat % size, self.shape)
+        if len(coords) != self.ndim:
+            raise IndexError(f"item{index} has {len(coords)} coordinates; this tensor has shape {self.shape}")
+        return self[tuple(map(operator.index, coords))].item()
 
     # -- protocols ---------------------------------------------------------------------------------------------
     def __repr__(self) -> str:
