@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import random
 import re
 import sys
 import threading
@@ -269,16 +270,22 @@ class _Globals:
             (warnings.filters, warnings.showwarning, warnings._showwarnmsg_impl),
             (sys.stdout, sys.stderr),
             [getattr(module, name) for module, name in _PATCHED],
+            (random.getstate(), dict(os.environ)),
         )
 
     def restore(self) -> None:
-        settings, filters, (sys.stdout, sys.stderr), patched = self._state
+        settings, filters, (sys.stdout, sys.stderr), patched, others = self._state
         for name, value in settings.items():
             object.__setattr__(config, name, value)
         warnings.filters, warnings.showwarning, warnings._showwarnmsg_impl = filters
         warnings._filters_mutated()
         for (module, name), value in zip(_PATCHED, patched, strict=True):
             setattr(module, name, value)
+        numbers, environ = others
+        random.setstate(numbers)
+        for name in os.environ.keys() - environ.keys():
+            del os.environ[name]
+        os.environ.update(environ.items() - os.environ.items())  # no more, since a compiler may be starting
 
 
 class _Test:

@@ -200,6 +200,20 @@ def test_functions_of_numpy_take_the_names_that_numpy_has(call):
     np.testing.assert_allclose(dense(call(A)), call(D))
 
 
+def test_functions_of_numpy_call_the_methods_of_subclasses():
+    class Labelled(weft.SparseTensor):
+        def sum(self, axis=None):
+            return "sum", axis
+
+        def max(self, axis=None):
+            return "max", axis
+
+    labelled = Labelled(A._storage)
+    assert np.sum(labelled, 0) == np.sum(a=labelled, axis=0) == ("sum", 0)
+    assert np.amax(labelled, axis=1) == ("max", 1)
+    np.testing.assert_allclose(dense(np.mean(labelled, 0)), np.mean(D, 0))
+
+
 def test_names_that_neither_has_are_refused():
     with pytest.raises(TypeError, match="nonsense"):
         np.tile(A, reps=2, nonsense=1)

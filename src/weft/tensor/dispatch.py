@@ -129,6 +129,8 @@ def array_function(function: Callable[..., Any], args: tuple[Any, ...], kwargs: 
     if counterpart is None:
         raise DensifyError(_no_counterpart(function, next(_tensors((*args, *kwargs.values())), None)))
     positional, named = _by_position(function, counterpart, args, kwargs) if kwargs else (args, kwargs)
+    if positional and Dispatch not in type(positional[0]).__bases__:
+        counterpart = _override(type(positional[0]), counterpart)
     calls.append((function, args, kwargs))
     try:
         return counterpart(*positional, **named)
@@ -148,6 +150,15 @@ def _counterpart(function: Callable[..., Any]) -> Any:
     part = next((part for part in parts if part.rpartition(".")[2] in module), None)
     place = attrgetter(part)(weft) if part else weft
     return getattr(place, name, None) or getattr(weft.linalg, name, None)
+
+
+def _override(cls: type[Any], counterpart: Callable[..., Any]) -> Callable[..., Any]:
+    """Return the method of a subclass of ``SparseTensor`` in place of the function that it overrides, as NumPy does."""
+    tensors = next((base for base in cls.__mro__ if Dispatch in base.__bases__), None)
+    name = counterpart.__name__
+    if tensors is None or getattr(tensors, name, None) is not counterpart:
+        return counterpart
+    return getattr(cls, name)  # type: ignore[no-any-return]
 
 
 def _by_position(
