@@ -869,6 +869,26 @@ def test_places_of_members_that_a_damaged_npz_makes_up(tmp_path):
             weft.open(tmp_path / "b.npz")[...]
 
 
+@pytest.mark.parametrize(
+    ("name", "wrong"),
+    [
+        *(("indices", lambda a, kind=kind: a.astype(kind)) for kind in ("f8", "c16", "?", "U3", "m8[s]")),
+        ("indices", lambda a: a + 0.5), ("indptr", lambda a: a + 0.5),
+        ("indptr", lambda a: np.append(a[:-1], a[-1] - 1)), ("shape", lambda a: np.array([37, -11])),
+    ],
+)  # fmt: skip
+@pytest.mark.parametrize("kind", ["csr", "csc", "bsr"])
+@pytest.mark.parametrize("beside", [{}, {"fill_value": np.array(0.0)}], ids=["scipy", "sparse"])
+def test_positions_in_npz_that_are_not_integers_or_leave_entries_out(kind, name, wrong, beside, tmp_path):
+    """Nothing is cast, and nothing is lost, whether a file is loaded or opened."""
+    matrix = sp.csr_array(D).asformat(kind)
+    arrays = {"data": matrix.data, "indices": matrix.indices, "indptr": matrix.indptr, "shape": np.array(D.shape)}
+    np.savez(tmp_path / "a.npz", format=np.array(kind), **(arrays | beside | {name: wrong(arrays[name])}))
+    for read in (weft.load, weft.open):
+        with pytest.raises(FileFormatError, match=name):
+            read(tmp_path / "a.npz")
+
+
 @pytest.mark.parametrize("wrong", [2**63 + 2, 2**40])
 def test_coordinates_that_are_too_large(tmp_path, wrong):
     arrays = {"data": np.ones(2), "indices": np.array([0, wrong], np.uint64), "indptr": np.array([0, 1, 2])}

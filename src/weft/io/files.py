@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import DTypeLike
 
-from ..errors import FileFormatError
+from ..errors import FileFormatError, ShapeError
 from ..formats import FormatLike
 from ..interop import sparse_groups
 from ..interop.sparse_groups import CompressedArrays, numbers
@@ -180,7 +180,10 @@ def _of_scipy(group: NpzGroup, place: str) -> CompressedArrays | None:
         return None
     kind = group.small("format")[()]
     kind = kind.decode() if isinstance(kind, bytes) else str(kind)
-    shape = as_shape(group.small("shape").tolist())
+    try:
+        shape = as_shape(group.small("shape").tolist())
+    except ShapeError as error:
+        raise FileFormatError(f"{place} has no shape: {error}") from None
     if kind not in ("csr", "csc") or len(shape) != 2:
         return None
     parts = (numbers(group, name, place) for name in ("indptr", "indices", "data"))

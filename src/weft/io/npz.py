@@ -25,6 +25,7 @@ from .streams import opened
 
 NpzFile: TypeAlias = "str | os.PathLike[str] | IO[bytes]"
 _SCIPY = ("csr", "csc", "coo", "dia", "bsr")
+_POSITIONS = frozenset({"indptr", "indices", "row", "col", "coords", "offsets"})
 
 
 @ends_at_caller
@@ -137,6 +138,7 @@ def load_npz(file: NpzFile) -> SparseTensor:
                 what = f"plain arrays ({names})" if names else "nothing"
                 raise FileFormatError(f"{_name(file)} holds {what}, no sparse tensor; read it with np.load")
             arrays = {name: loaded[name] for name in loaded.files}
+            _require_positions(arrays)
             return called(from_nodes(arrays)) if "fill_value" in loaded else asarray(_from_scipy(arrays))
     except FileFormatError:
         raise
@@ -149,6 +151,17 @@ def load_npz(file: NpzFile) -> SparseTensor:
 def _name(file: Any) -> str:
     name = getattr(file, "name", None)
     return repr(name) if isinstance(name, str) else "the file"
+
+
+def _require_positions(arrays: dict[str, np.ndarray[Any, Any]]) -> None:
+    """Raise ``FileFormatError`` for positions that other packages would cast, and entries that they would leave out."""
+    for name, array in arrays.items():
+        if name in _POSITIONS and array.dtype.kind not in "iu" and array.size:
+            raise FileFormatError(f"{name} has dtype {array.dtype}; positions are integers")
+    if "indptr" in arrays and arrays["indptr"].size:
+        last, count = int(arrays["indptr"].flat[-1]), len(arrays["indices"])
+        if not last == count == len(arrays["data"]):
+            raise FileFormatError(f"indptr goes to {last}; there are {count} indices and {len(arrays['data'])} of data")
 
 
 def _from_scipy(arrays: dict[str, np.ndarray[Any, Any]]) -> Any:
