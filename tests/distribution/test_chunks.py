@@ -107,7 +107,7 @@ for text in {MEETINGS}:
     for loaded in [name for name in sys.modules if name.startswith("weft.dask.hooks")]:
         del sys.modules[loaded]
     known[:] = [each for each in known if each is not weft.SparseTensor]
-    weft.tensor.lazy.resolve.cache_clear()
+    weft.tensor.lazy_methods.resolve.cache_clear()
     found, wanted = eval(text), eval(text, dict(globals(), D=A))
     assert isinstance(found, da.Array), text
     found = found.compute(scheduler="synchronous")

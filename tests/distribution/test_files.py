@@ -7,11 +7,12 @@ import subprocess
 import sys
 
 import dask
+import dask.array as da
 import numpy as np
 import pytest
 
 import weft
-from weft.errors import FileFormatError, ShapeError
+from weft.errors import DensifyError, FileFormatError, ShapeError
 
 from .statements import dense
 
@@ -101,6 +102,14 @@ def test_results_are_saved_block_by_block(A, tmp_path, ending, format):
     np.testing.assert_allclose(dense(weft.load(path)), dense(shares.compute()))
     assert weft.open(path).format == ("csc" if format == "csc" else "csr")
     assert weft.dask.open(path, entries=500).numblocks != (1, 1)
+
+
+def test_dasks_own_writing_names_what_to_call(A):
+    with pytest.raises(DensifyError, match=r"weft\.dask\.save writes dask arrays of tensors to files"):
+        da.store(weft.dask.from_tensor(A), np.zeros(A.shape))
+    with pytest.raises(DensifyError) as caught:
+        np.asarray(A)
+    assert "dask" not in str(caught.value)
 
 
 def test_what_cannot_be_saved_or_opened_is_refused(A, tmp_path):

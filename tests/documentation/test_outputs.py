@@ -2,6 +2,7 @@
 
 import doctest
 import io
+import os
 import re
 import shlex
 import subprocess
@@ -24,7 +25,8 @@ def test_a_page_that_shows_another_output_fails(shown, status, tmp_path):
     (tmp_path / "conftest.py").write_text((ROOT / "conftest.py").read_text("utf-8"))
     (tmp_path / "page.md").write_text(f"```python\nprint(1 + 2)\n```\n\n```text\n{shown}\n```\n")
     run = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-p", "no:xdist", "page.md"]
-    done = subprocess.run(run, cwd=tmp_path, capture_output=True, text=True)
+    path = os.environ | {"PYTHONPATH": str(ROOT)}  # where the configuration finds what tests share
+    done = subprocess.run(run, cwd=tmp_path, env=path, capture_output=True, text=True)
     assert done.returncode == status, done.stdout
 
 

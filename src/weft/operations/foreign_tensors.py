@@ -98,11 +98,11 @@ def write(package: str, storage: Storage, format: FormatLike | None = None) -> A
     return writer(storage, format)
 
 
-def instead_of_dense(storage: Storage) -> str:
-    """Return the words of an error that say what to call if an ndarray is needed."""
+def instead_of_dense(storage: Storage, *, in_dask: bool = False) -> str:
+    """Return the words of an error that say what to call if an ndarray is needed, by dask or by others."""
     needed = math.prod(storage.shape) * storage.dtype.itemsize
     dense = f"A.todense() makes an ndarray of {needed} bytes"
-    if f"{__name__.partition('.')[0]}.dask.hooks" in sys.modules:
+    if in_dask:
         dense = f"{dense}; weft.dask.save writes dask arrays of tensors to files"
     if storage.type.fill != 0 or "scipy" not in _WRITERS:
         return dense

@@ -69,6 +69,14 @@ def _asking_package(between: tuple[str, ...] = ()) -> str:
     return ""
 
 
+def _is_within(package: str) -> bool:
+    """Return whether a function of a package is running in this thread."""
+    frame: FrameType | None = sys._getframe(1)
+    while frame is not None and str(frame.f_globals.get("__name__")).partition(".")[0] != package:
+        frame = frame.f_back
+    return frame is not None
+
+
 def _asked_for_numpys() -> bool:
     """Return whether the caller of the calling function is a part of SciPy that is to treat tensors as ndarrays.
 
@@ -265,7 +273,8 @@ class Dispatch(Operators):
             array = self.todense()  # type: ignore[attr-defined]
             return np.array(array, dtype, copy=copy)
         peers = _asking_package() == "sparse"
-        instead = "pass its to_pydata_sparse()" if peers else foreign_tensors.instead_of_dense(self._storage)
+        advice = foreign_tensors.instead_of_dense(self._storage, in_dask=_is_within("dask"))
+        instead = "pass its to_pydata_sparse()" if peers else advice
         shape, format = self._storage.shape, self._storage.format
         raise DensifyError(f"a {format} tensor of shape {shape} does not become an ndarray by itself: {instead}")
 
