@@ -857,6 +857,31 @@ def test_matrix_market_with_bytes_that_are_zero(tmp_path):
             weft.read_mtx(io.BytesIO(text))
 
 
+@pytest.mark.parametrize(
+    ("field", "entry"),
+    [("real", "1d5"), ("real", "0x10"), ("real", "1_0"), ("complex", "1 2j"), ("integer", "1.5"), ("integer", "1e3"),
+     ("pattern", "0.5")],
+)  # fmt: skip
+@pytest.mark.parametrize("layout", ["coordinate", "array"])
+def test_matrix_market_with_something_behind_a_number(layout, field, entry, tmp_path):
+    """SciPy's reader takes the number before it, such as 1 for the 1d5 of Fortran."""
+    lines = ["2 2 1", f"1 1 {entry}"] if layout == "coordinate" else ["1 1", entry]
+    text = "\n".join([f"%%MatrixMarket matrix {layout} {field} general", *lines, ""])
+    (tmp_path / "a.mtx").write_text(text)
+    for load in (weft.load, lambda path: weft.open(path)[...], lambda _: weft.read_mtx(io.BytesIO(text.encode()))):
+        with pytest.raises(FileFormatError):
+            load(tmp_path / "a.mtx")
+
+
+@pytest.mark.parametrize(
+    "banner", ["%%MATRIXMARKET MATRIX COORDINATE REAL GENERAL", "%matrixmarket matrix coordinate real general"]
+)
+def test_matrix_market_in_letters_of_any_case(banner, tmp_path):
+    (tmp_path / "a.mtx").write_text(f"{banner}\n2 2 3\n1 1 -Inf\n1 2 2.5E-1\n2 1 NaN\n")
+    for found in (weft.load(tmp_path / "a.mtx"), weft.open(tmp_path / "a.mtx")[...]):
+        np.testing.assert_array_equal(found.todense(), [[-np.inf, 0.25], [np.nan, 0]])
+
+
 def test_places_of_members_that_a_damaged_npz_makes_up(tmp_path):
     weft.save_npz(tmp_path / "a.npz", weft.eye(9, format="csr"))
     text = (tmp_path / "a.npz").read_bytes()

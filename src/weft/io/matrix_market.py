@@ -13,7 +13,7 @@ import numpy as np
 from ..dtypes import index_dtype
 from ..errors import FileFormatError, ShapeError
 from ..formats import FormatLike
-from ..records import record
+from ..records import record, replace
 from ..runtime import memory
 from ..tensor import SparseTensor, asarray
 from ..tracebacks import ends_at_caller
@@ -29,6 +29,9 @@ _USUAL = re.compile(
     rb"(\d{1,18}) (\d{1,18}) (\d{1,18})\n"
 )
 _WITHOUT_EXPONENT = re.compile(rb"[eE][+-]?$")  # SciPy takes such a number as it is
+_WHOLE = b"0123456789+- \t\v\f\r\n"  # the bytes of integers and of what is between them
+_OF_INTEGERS = ([b"integer"], [b"unsigned-integer"], [b"pattern"])
+_REAL = _WHOLE + b".eEnNaAiIfFtTyY"  # those of other numbers, nan and infinity among them
 _COORDINATE = re.compile(rb"^[ \t]*[^\s%]\S*", re.MULTILINE)  # the first word of each line that is no comment
 
 
@@ -76,7 +79,7 @@ def read_mtx(source: PathOrStream, *, format: FormatLike | None = None) -> Spars
 
 
 def _plain_file(source: PathOrStream, stream: IO[bytes], lead: _Header) -> str | None:
-    """Return the path of a file that SciPy may read itself: not compressed, finished, without zero bytes; else None."""
+    """Return the path of a file that SciPy may read itself: not compressed, finished, of numbers alone; else None."""
     if not isinstance(source, str | os.PathLike) or not isinstance(stream, BufferedReader) or lead.is_vector:
         return None
     path = os.fspath(source)
@@ -84,8 +87,9 @@ def _plain_file(source: PathOrStream, stream: IO[bytes], lead: _Header) -> str |
         return None
     stream.seek(-1, os.SEEK_END)
     is_plain = stream.read(1) == b"\n" and b"\0" not in lead.text
-    stream.seek(len(lead.text))
-    is_plain = is_plain and not any(b"\0" in block for block in iter(lambda: stream.read(_BLOCK), b""))
+    stream.seek(0)
+    is_plain = is_plain and stream.read(len(lead.text)) == lead.text  # or else the banner is in other letters
+    is_plain = is_plain and not any(map(lead.strange, iter(lambda: stream.read(_BLOCK), b"")))
     stream.seek(len(lead.text))
     return path if is_plain else None
 
@@ -101,8 +105,9 @@ def parsed(lead: _Header, stream: IO[bytes], path: str | None = None) -> Any:
         raise _unreadable(error) from None
     except MemoryError:
         raise memory.exhausted("what the header of the Matrix Market file says") from None
-    if source.has_zeros:
-        raise _unreadable("it has bytes that are zero")
+    if source.strange:
+        kind = "integers" if lead.allowed == _WHOLE else "numbers"
+        raise _unreadable(f"it has the character {source.strange.decode('latin-1')!r} among {kind}")
     if source.ends_within_number:
         raise _unreadable("it ends within a number")
     return matrix
@@ -115,11 +120,16 @@ class _Header:
     text: bytes  # the lines. Those of a vector are the lines of a matrix with one column.
     is_vector: bool  # True for the header of a vector
     is_listed: bool  # True if the lines that follow have coordinates
+    allowed: bytes  # the bytes that the lines that follow may have
 
     def resized(self, sizes: str) -> _Header:
         """Return the header with other sizes."""
         lines = self.text.rstrip(b"\n").split(b"\n")
-        return _Header(b"\n".join([*lines[:-1], sizes.encode(), b""]), self.is_vector, self.is_listed)
+        return replace(self, text=b"\n".join([*lines[:-1], sizes.encode(), b""]))
+
+    def strange(self, text: bytes) -> bytes:
+        """Return the first byte that the lines that follow may not have, if there is one; SciPy passes over it."""
+        return text.translate(None, self.allowed)[:1]
 
 
 class _Joined:
@@ -128,24 +138,27 @@ class _Joined:
     It cannot be sought in. SciPy's reader would go back in a stream when it is deleted, which may be after the stream
     has been closed, and then aborts the process. A last line that is not finished gets its end: in one that is cut off
     within a number, the reader would go on behind the text. A byte that is zero is taken for the end, and would end the
-    process.
+    process. The reader passes over the rest of a word that begins with a number, so that the first wrong byte is kept.
     """
 
     def __init__(self, header: _Header, stream: IO[bytes]):
-        self._head, self._stream, self._end = BytesIO(header.text), stream, b"\n"
-        self.ends_within_number = self.has_zeros = False
+        self._header, self._head, self._stream, self._end = header, BytesIO(header.text), stream, b"\n"
+        self.ends_within_number, self.strange = False, b""
         if header.is_vector and header.is_listed:
             self._stream = BytesIO(_COORDINATE.sub(rb"\g<0> 1", stream.read()))
 
     def read(self, size: int = -1) -> bytes:
         """Return up to ``size`` bytes; none at the end."""
-        text = self._head.read(size) or self._stream.read(size)
+        text = self._head.read(size)
+        if not text:
+            text = self._stream.read(size)
+            self.strange = self.strange or self._header.strange(text)
         if not text and not self._end.endswith(b"\n") and size:
             self.ends_within_number = _WITHOUT_EXPONENT.search(self._end) is not None
             text = b"\n"
         self._end = (self._end + text)[-2:]
         if b"\0" in text:
-            self.has_zeros, text = True, text.replace(b"\0", b"?")
+            self.strange, text = self.strange or b"\0", text.replace(b"\0", b"?")
         return text
 
 
@@ -167,7 +180,8 @@ def header(stream: IO[bytes]) -> _Header:
     if banner is None:
         raise _unreadable("it does not begin with %%MatrixMarket")
     kind, rest = banner.groups()
-    is_vector, is_listed = kind.lower() == b"vector", rest.lower().split()[:1] != [b"array"]
+    words = rest.lower().split()
+    is_vector, is_listed = kind.lower() == b"vector", words[:1] != [b"array"]
     lines[0] = b"%%MatrixMarket " + (b"matrix" if is_vector else kind) + rest
     while line := stream.readline(_LONGEST):
         lines.append(line)
@@ -175,12 +189,12 @@ def header(stream: IO[bytes]) -> _Header:
             break
     if is_vector:
         sizes, names = lines[-1].split(), "its length and the number of entries" if is_listed else "its length"
-        if rest.lower().split()[-1:] != [b"general"]:
+        if words[-1:] != [b"general"]:
             raise _unreadable(f"a vector is general: {_shown(banner[0])}")
         if len(sizes) != 1 + is_listed:
             raise _unreadable(f"a vector has {names}: {_shown(lines[-1])}")
         lines[-1] = b" ".join([sizes[0], b"1", *sizes[1:]]) + b"\n"
-    return _Header(b"".join(lines), is_vector, is_listed)
+    return _Header(b"".join(lines), is_vector, is_listed, _WHOLE if words[1:2] in _OF_INTEGERS else _REAL)
 
 
 def _shown(line: bytes) -> str:
