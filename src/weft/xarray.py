@@ -111,7 +111,7 @@ class Accessor:
         >>> xr.DataArray(weft.eye(3, format="csr"), dims=("y", "x")).weft.tensor.format
         'csr'
         """
-        return asarray(self._array.data)
+        return _tensor(self._array)
 
     @ends_at_caller
     def isel(self, indexers: Mapping[Hashable, Any] | None = None, **named: Any) -> Any:
@@ -156,7 +156,7 @@ class Accessor:
         new = places[0].dims
         axes = [array.get_axis_num(dim) for dim in vectors]
         rest = [axis for axis in range(array.ndim) if axis not in axes]
-        turned = permute_dims(asarray(array.data), (*axes, *rest))
+        turned = permute_dims(_tensor(array), (*axes, *rest))
         data = turned[tuple(np.asarray(place.data) for place in places)]
         dims = [*new, *(array.dims[axis] for axis in rest)]
         # Every dimension has a variable here, so that those without coordinates may be indexed, too.
@@ -299,7 +299,7 @@ class Accessor:
         powers = np.vander(x, deg + 1)
         scale = np.sqrt((powers * powers).sum(axis=0))
         solving = np.linalg.pinv(powers / scale, rcond=len(x) * np.finfo(float).eps) / scale[:, None]
-        data = tensordot(asarray(solving, format="csr"), asarray(array.data), axes=(1, axis))
+        data = tensordot(asarray(solving, format="csr"), _tensor(array), axes=(1, axis))
         rest = [d for d in array.dims if d != dim]
         kept: dict[Any, Any] = {d: array.coords[d] for d in rest if d in array.coords}  # as xarray keeps them
         kept["degree"] = np.arange(deg, -1, -1)
@@ -372,7 +372,7 @@ class Accessor:
         array = self._array
         levels = [array.get_index(dim) for dim in array.dims]
         name = array.name if name is None else name
-        return _series_of_tensor(asarray(array.data), levels, names=[*array.dims], name=name)
+        return _series_of_tensor(_tensor(array), levels, names=[*array.dims], name=name)
 
     @ends_at_caller
     def to_dataframe(self, name: Any = None) -> Any:
@@ -412,7 +412,12 @@ class Accessor:
         >>> type(xr.DataArray(weft.eye(2), dims=("y", "x")).weft.todense().data).__name__
         'ndarray'
         """
-        return self._array.copy(data=asarray(self._array.data).todense())
+        return self._array.copy(data=_tensor(self._array).todense())
+
+
+def _tensor(array: Any) -> SparseTensor:
+    """Return the data of an array as a tensor; those in chunks are computed, as xarray does for values."""
+    return asarray(array.compute().data)
 
 
 def _label_of(array: Any, which: str, dim: Hashable, skipna: bool | None, fill_value: Any) -> Any:
@@ -423,9 +428,9 @@ def _label_of(array: Any, which: str, dim: Hashable, skipna: bool | None, fill_v
     if skipna or (skipna is None and array.dtype.kind in "cf"):
         missing = array.isnull().all(dim)
         array = array.where(~missing, 0)
-        missing = missing.copy(data=np.asarray(asarray(missing.data).todense()))
+        missing = missing.copy(data=np.asarray(_tensor(missing).todense()))
     places = getattr(array, which)(dim, skipna=skipna)
-    labels = array[dim].to_numpy()[np.asarray(asarray(places.data).todense())]
+    labels = array[dim].to_numpy()[np.asarray(_tensor(places).todense())]
     labelled = places.copy(data=labels).rename(dim)
     if missing is None:
         return labelled
@@ -469,7 +474,7 @@ def _interpolated(array: Any, dim: Hashable, targets: Any, method: str, fill_val
     values = np.concatenate([1 - share, share])
     keep = values != 0  # a NaN or infinity beside the coordinate itself takes no part
     weights = from_coords([c[keep] for c in coords], values[keep], (len(at), len(x)), format="csr")
-    data = moveaxis(tensordot(weights, asarray(array.data), axes=(1, axis)), 0, axis)
+    data = moveaxis(tensordot(weights, _tensor(array), axes=(1, axis)), 0, axis)
     if outside.any():
         shape = [len(at) if k == axis else 1 for k in range(array.ndim)]
         data = where(asarray(outside.reshape(shape), format="coo"), np.asarray(fill_value, data.dtype), data)

@@ -143,6 +143,20 @@ def test_labels_of_the_largest(dim):
         rain.drop_vars("x").weft.idxmax("x")
 
 
+def test_arrays_in_chunks():
+    """The accessor computes them, as xarray does for values."""
+    pytest.importorskip("dask.array")
+    chunked = rain.copy(data=weft.dask.from_tensor(rain.data, chunks=2))
+    for result in (
+        lambda a: a.idxmax("time"),
+        lambda a: a.todense(),
+        lambda a: a.interp(x=[0.5]),
+        lambda a: a.polyfit("x", 1),
+    ):
+        xr.testing.assert_allclose(result(chunked.weft), result(rain.weft))
+    pd.testing.assert_series_equal(chunked.weft.to_series(), rain.weft.to_series())
+
+
 def test_series_and_frames():
     series = rain.weft.to_series()
     wanted = dense.to_series()

@@ -458,6 +458,8 @@ def test_tables(tmp_path):
     np.testing.assert_array_equal(weft.from_table(batches).todense(), T)
     with pytest.raises(StorageError, match=r"which column has the values\? give values=, one of 'z', 'rain'"):
         weft.from_table(table, coords=["x", "y"])
+    with pytest.raises(StorageError, match="no columns of coordinates, one for each axis, beside that of values, 'v'"):
+        weft.from_table(pa.table({"v": [1.0, 2.0]}))
     with pytest.raises(StorageError, match="no column 'w'"):
         weft.from_table(table, coords=["w", "y"], values="rain")
     with pytest.raises(ShapeError, match="2 axes; there are 3 columns"):

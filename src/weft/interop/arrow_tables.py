@@ -55,6 +55,10 @@ def columns_of(
             raise StorageError(f"which column has the values? give values=, one of {', '.join(map(repr, rest))}")
         values = rest[-1]
     coords = tuple(name for name in names if name != values) if coords is None else tuple(coords)
+    if not coords and shape is None:
+        raise StorageError(
+            f"the table has no columns of coordinates, one for each axis, beside that of values, {values!r}"
+        )
     missing = [name for name in (*coords, values) if names.count(name) != 1]
     if missing:
         raise StorageError(f"the table has no column {missing[0]!r}, or two; its columns are {', '.join(names)}")
