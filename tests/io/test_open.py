@@ -383,6 +383,16 @@ def test_codecs_that_weft_does_not_run():
         sparse_groups.numbers({"data": Array}, "data", "the file")
 
 
+def test_directories_that_are_no_groups_of_zarr(tmp_path):
+    pytest.importorskip("zarr")
+    (tmp_path / "a.zarr").mkdir()
+    for read in (weft.open, weft.load):
+        with pytest.raises(FileFormatError, match="No group found"):
+            read(tmp_path / "a.zarr")
+        with pytest.raises(FileNotFoundError):
+            read(tmp_path / "b.zarr")
+
+
 def test_npz_with_arrays_of_other_sizes(tmp_path):
     path = tmp_path / "a.npz"
     arrays = {"data": S.data, "indices": S.indices, "indptr": S.indptr, "format": "csr", "shape": S.shape}

@@ -31,7 +31,8 @@ def broken_files_raise(name: str) -> Iterator[None]:
     except (WeftError, MemoryError, ImportError):
         raise
     except OSError as error:
-        if error.errno not in (None, errno.EINVAL) or isinstance(error, FileNotFoundError):
+        is_missing = isinstance(error, FileNotFoundError) and not os.path.exists(name)
+        if error.errno not in (None, errno.EINVAL) or is_missing:
             raise  # but of places to seek that are not there, which the file has told
         raise FileFormatError(f"{name!r} cannot be read: {error}") from None
     except Exception as error:  # h5py, zarr, pyarrow and the codecs have many classes of errors
