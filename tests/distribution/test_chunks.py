@@ -196,3 +196,19 @@ def test_singular_values_of_wide_and_complex_matrices():
         np.testing.assert_allclose((u * s) @ v, (rank3[0][:, :3] * rank3[1][:3]) @ rank3[2][:3], atol=1e-4)
     with pytest.raises(ShapeError, match="k is between 1 and 60"):
         weft.dask.svd(X, 61)
+
+
+@pytest.mark.parametrize("format", ["csr", "csc", "coo", "dense"])
+@pytest.mark.parametrize("chunks", [(7, 40), (7, 9), (30, 9), (31, 41)])
+def test_nonzero_elements_are_found_by_chunks(format, chunks):
+    A = weft.random((30, 40), density=0.1, rng=0, format="csr")
+    A[3, 4] = 0  # stored
+    D = da.from_array(A.asformat(format), chunks=chunks, asarray=False)
+    for find in (da.argwhere, da.nonzero, da.flatnonzero, da.where, lambda x: x.nonzero()):
+        (found,), (expected,) = dask.compute(find(D)), dask.compute(find(da.from_array(A.todense(), chunks=chunks)))
+        np.testing.assert_equal(np.array(found), np.array(expected))
+    vector = da.from_array(weft.asarray([0.0, 2, 0, 3], format="coo"), chunks=3, asarray=False)
+    np.testing.assert_equal(da.argwhere(vector).compute(), [[1], [3]])
+    cube = weft.random((4, 5, 6), density=0.2, rng=1, format="csf")
+    found = da.argwhere(da.from_array(cube > 0.5, chunks=(2, 3, 6), asarray=False))
+    np.testing.assert_equal(found.compute(), np.argwhere(cube.todense() > 0.5))

@@ -104,9 +104,12 @@ def test_results_are_saved_block_by_block(A, tmp_path, ending, format):
     assert weft.dask.open(path, entries=500).numblocks != (1, 1)
 
 
-def test_dasks_own_writing_names_what_to_call(A):
-    with pytest.raises(DensifyError, match=r"weft\.dask\.save writes dask arrays of tensors to files"):
-        da.store(weft.dask.from_tensor(A), np.zeros(A.shape))
+def test_dasks_own_writing_names_what_to_call(A, tmp_path):
+    pytest.importorskip("zarr")
+    X = weft.dask.from_tensor(A)
+    for write in (lambda: da.store(X, np.zeros(A.shape)), lambda: X.to_zarr(str(tmp_path / "a.zarr"))):
+        with pytest.raises(DensifyError, match=r"to files, and weft\.dask\.save dask arrays of tensors"):
+            write()
     with pytest.raises(DensifyError) as caught:
         np.asarray(A)
     assert "dask" not in str(caught.value)

@@ -98,12 +98,12 @@ def write(package: str, storage: Storage, format: FormatLike | None = None) -> A
     return writer(storage, format)
 
 
-def instead_of_dense(storage: Storage, *, in_dask: bool = False) -> str:
-    """Return the words of an error that say what to call if an ndarray is needed, by dask or by others."""
+def instead_of_dense(storage: Storage, *, to_files: bool = False) -> str:
+    """Return the words of an error that say what to call if an ndarray is needed, as by what writes files."""
     needed = math.prod(storage.shape) * storage.dtype.itemsize
     dense = f"A.todense() makes an ndarray of {needed} bytes"
-    if in_dask:
-        dense = f"{dense}; weft.dask.save writes dask arrays of tensors to files"
+    if to_files:
+        dense = f"{dense}; weft.save writes tensors to files, and weft.dask.save dask arrays of tensors"
     if storage.type.fill != 0 or "scipy" not in _WRITERS:
         return dense
     shares = "shares memory and " if view("scipy", storage) is not None else ""

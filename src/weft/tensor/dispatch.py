@@ -22,7 +22,7 @@ from __future__ import annotations
 
 import sys
 import threading
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from inspect import Parameter, signature
 from operator import attrgetter
@@ -69,10 +69,10 @@ def _asking_package(between: tuple[str, ...] = ()) -> str:
     return ""
 
 
-def _is_within(package: str) -> bool:
-    """Return whether a function of a package is running in this thread."""
+def _is_within(packages: Collection[str]) -> bool:
+    """Return whether a function of one of the packages is running in this thread."""
     frame: FrameType | None = sys._getframe(1)
-    while frame is not None and str(frame.f_globals.get("__name__")).partition(".")[0] != package:
+    while frame is not None and str(frame.f_globals.get("__name__")).partition(".")[0] not in packages:
         frame = frame.f_back
     return frame is not None
 
@@ -273,7 +273,7 @@ class Dispatch(Operators):
             array = self.todense()  # type: ignore[attr-defined]
             return np.array(array, dtype, copy=copy)
         peers = _asking_package() == "sparse"
-        advice = foreign_tensors.instead_of_dense(self._storage, in_dask=_is_within("dask"))
+        advice = foreign_tensors.instead_of_dense(self._storage, to_files=_is_within({"dask", "zarr"}))
         instead = "pass its to_pydata_sparse()" if peers else advice
         shape, format = self._storage.shape, self._storage.format
         raise DensifyError(f"a {format} tensor of shape {shape} does not become an ndarray by itself: {instead}")
