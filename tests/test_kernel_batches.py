@@ -11,13 +11,13 @@ def test_tests_that_wait_keep_the_state_of_the_process():
 
     def run(n):
         random.seed(n)
-        os.environ["WEFT_EXAMPLE"] = str(n)
+        os.environ["EXAMPLE_OF_A_TEST"] = str(n)
         kernel_batches._thread.test.wait({})
-        seen.append((os.environ["WEFT_EXAMPLE"], random.random()))
+        seen.append((os.environ["EXAMPLE_OF_A_TEST"], random.random()))
 
     tests = [kernel_batches._Test(lambda n=n: run(n)) for n in range(3)]
     for test in (*tests, *tests):
         test.resume()
     assert all(test.done and test.error is None for test in tests)
     assert seen == [(str(n), random.Random(n).random()) for n in range(3)]
-    assert "WEFT_EXAMPLE" not in os.environ
+    assert "EXAMPLE_OF_A_TEST" not in os.environ
