@@ -254,6 +254,7 @@ def together(cases: Iterable[T], run: Callable[[T], None]) -> None:
 # -- tests ---------------------------------------------------------------------------------------------------------
 _AT_ONCE = 32  # tests that have begun; the kernels that one worker compiles should not be those of all workers
 _AHEAD = 256  # items among which they are looked for
+_LONGEST = 900  # seconds that one may run without a kernel that it lacks
 
 
 _PATCHED = ((loader, "open_all"), (thresholds, "THRESHOLDS"), (indexing, "_SEARCHES"), (indexing, "_PASSED"))
@@ -305,7 +306,8 @@ class _Test:
         ours = _Globals()
         self._globals.restore()
         self._turn.release()
-        self._pause.acquire()
+        if not self._pause.acquire(timeout=_LONGEST):
+            raise RuntimeError("a test waits for what another holds that lacks kernels: mark one as compiles_alone")
         self._globals = _Globals()
         ours.restore()
 

@@ -7,6 +7,8 @@ import scipy.sparse.linalg as sla
 
 import weft
 
+pytestmark = pytest.mark.compiles_alone  # solvers of SciPy hold locks of theirs while they multiply
+
 N = 30
 S = sp.diags_array([-1.0, 2.5, -1.0], offsets=[-1, 0, 1], shape=(N, N)).tocsr()
 b = np.random.default_rng(0).random(N)

@@ -14,6 +14,8 @@ import scipy.sparse.linalg as sla
 import weft
 from weft.interop.scipy_functions import CSGRAPH, LINALG, taking_tensors
 
+pytestmark = pytest.mark.compiles_alone  # solvers of SciPy hold locks of theirs while they multiply
+
 rng = np.random.default_rng(5)
 N = 24
 SPREAD = sp.random_array((N, N), density=0.1, rng=rng)
