@@ -18,7 +18,7 @@ MATRICES = {"A": "csr", "B": "csr", "C": "csr"}
 CASES = {  # for each strategy, what it is the cheapest for
     "Gather": ("y(i) = A(i,j)*x(j)", {"A": "csr", "x": "dense", "y": "dense"}, Variant()),
     "Scatter": ("y(j) = A(i,j)*x(i)", {"A": "csr", "x": "dense", "y": "dense"}, Variant()),
-    "Fold": ("y(j) = max(i, A(i,j))", {"A": "coo", "y": "dense"}, Variant()),
+    "Scatter by max": ("y(j) = max(i, A(i,j))", {"A": "coo", "y": "dense"}, Variant()),
     "BlockScatter": ("Y(i,k) = A(i,j)*X(j,k)", {"A": "dcsr", "X": "dense", "Y": "sd"}, Variant()),
     "RowWorkspace": ("C(i,k) = A(i,j)*B(j,k)", MATRICES, Variant()),
     "CoordinateList": ("C(i,j) = A(i,j)", {"A": "dia", "C": "csr"}, COPY),
@@ -43,11 +43,11 @@ def strategy_of(schedule):
 
 @pytest.mark.parametrize("name", CASES)
 def test_each_strategy_is_the_cheapest_somewhere(name):
-    assert strategy_of(scheduled(*CASES[name])) == name
+    assert strategy_of(scheduled(*CASES[name])) == name.split()[0]
 
 
 def test_every_strategy_has_a_case():
-    assert {type(strategy).__name__ for strategy in (*STRATEGIES, DENSE_RESULT)} == CASES.keys()
+    assert {type(strategy).__name__ for strategy in (*STRATEGIES, DENSE_RESULT)} == {name.split()[0] for name in CASES}
 
 
 def test_the_dense_result_is_proposed_to_the_variant_alone():

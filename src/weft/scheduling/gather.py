@@ -16,7 +16,6 @@ from ..index_notation.traversal import accesses, bound_variables, outermost_redu
 from ..records import replace
 from .cost_model import APPENDED, RUNS, cost, iterations
 from .draft import Draft
-from .fills import filled
 from .loop_orders import can_store_again, formats_for, loop_orders, price_of, weigh
 from .loop_problem import LoopOrder, LoopProblem
 from .strategy import Candidate, Strategy
@@ -55,7 +54,7 @@ class Gather(Strategy):
         value = hoist_factors(stored, draft.dtype, draft.loops_of) if hoists else stored
         value = _in_scalars(value, nest.order, producers, draft)
         stmt = Assign(problem.target, draft.converted(value, problem.result.dtype), problem.assignment.op)
-        return filled(_around(stmt, free, producers, draft), free, stored, draft)
+        return draft.filled(_around(stmt, free, producers, draft), free, stored)
 
 
 def _price_of_entries(problem: LoopProblem) -> float:

@@ -181,11 +181,6 @@ class LoopProblem:
         return self.terms[0][1] if len(self.terms) == 1 else None
 
     @property
-    def copies(self) -> bool:
-        """True if there is only one term, and it is no reduction: duplicates of operands are all that is summed."""
-        return self.only is not None and not isinstance(self.only, Reduce)
-
-    @property
     def dense(self) -> bool:
         """True if the result has random access."""
         return self.result.format.is_dense

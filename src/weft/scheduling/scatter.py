@@ -1,8 +1,9 @@
-"""Scattering: loops over the reductions outside, each value added to a result with random access."""
+"""Scattering: loops over the reductions outside, each value reduced into an element of a result with random access."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import takewhile
 
 import numpy as np
 
@@ -16,37 +17,49 @@ from ..concrete_notation.values import UNKNOWN, is_constant
 from ..formats.append_chains import append_chains
 from ..formats.format import level_variables
 from ..index_notation.nodes import Access, Apply, Expr, Reduce
+from ..index_notation.operator_table import OPERATORS
 from ..records import replace
-from .accumulate import accumulated, in_registers
+from .accumulate import accumulated, in_registers, register_loops
 from .draft import Draft
-from .loop_orders import best_scatter, loop_orders, weigh
+from .loop_orders import best_scatter, loop_orders, weigh, weigh_scatter
 from .loop_problem import LoopOrder, LoopProblem
 from .strategy import Candidate, Strategy
 
 
 class Scatter(Strategy):
-    """The strategy in which each additive term has its own nest that accumulates into a dense result."""
+    """The strategy in which each additive term has its own nest that accumulates into a dense result.
+
+    A lone reduction by another operator than addition is accumulated, too. Implicit entries that matter to it are
+    counted.
+    """
 
     rank = 1
-    accumulates = True
 
     def propose(self, problem: LoopProblem) -> Candidate | None:
-        value = problem.value
-        repeats = isinstance(value, Access) and not problem.types[value.tensor].format.is_unique
-        worth = repeats or not problem.copies  # a copy accumulates only if the operand may hold duplicates
-        if not (problem.dense and problem.additive and worth and problem.neutral):
+        if not problem.dense:
             return None
-        nests = tuple(best_scatter(problem, t, len(problem.terms)) for _, t in problem.terms)
-        return Candidate(problem, self, sum(n.cost for n in nests) + len(nests), nests)
+        if not problem.additive:
+            nests = _best_fold(problem)
+        elif not problem.neutral or _adds_nothing(problem):
+            return None
+        else:
+            nests = tuple(best_scatter(problem, t, len(problem.terms)) for _, t in problem.terms)
+        return Candidate(problem, self, sum(n.cost for n in nests) + len(nests), nests) if nests else None
 
     def write(self, candidate: Candidate, draft: Draft) -> Stmt:
         problem, nests = candidate.problem, candidate.nests
+        negative, term = problem.terms[0]
+        by = f"{term.op} " if isinstance(term, Reduce) and term.op != "add" else "accumulates "
         for nest in nests:
-            draft.notes.append(f"loop order {', '.join(nest.order)}; accumulates into {problem.target.tensor}")
-        if len(problem.terms) == 1 and not problem.accumulating:
-            ((negative, term),), (nest,) = problem.terms, nests
-            return _filled_inside(negative, term, nest, draft)
+            draft.notes.append(f"loop order {', '.join(nest.order)}; {by}into {problem.target.tensor}")
+        if not problem.additive:
+            return _folded(term, nests[0], draft)
+        if problem.only is not None and not problem.accumulating:
+            return _filled_inside(negative, term, nests[0], draft)
         return _sum_of_terms(nests, draft)
+
+    def accumulates(self, problem: LoopProblem) -> bool:
+        return problem.additive
 
 
 class BlockScatter(Scatter):
@@ -66,6 +79,52 @@ class BlockScatter(Scatter):
         return Candidate(problem, self, nest.cost, (nest,))
 
 
+def _adds_nothing(problem: LoopProblem) -> bool:
+    """Return whether each element is one value: there is one term, without a sum, and no duplicates are summed."""
+    term, value = problem.only, problem.value
+    repeats = isinstance(value, Access) and not problem.types[value.tensor].format.is_unique
+    return term is not None and not isinstance(term, Reduce) and not repeats
+
+
+# -- reductions by other operators than addition --------------------------------------------------------------------
+def _best_fold(problem: LoopProblem) -> tuple[LoopOrder, ...]:
+    """Return the cheapest nest that reduces the only term by another operator, if there is one.
+
+    Implicit entries that matter are counted: each element has had as many values as the others if the nest reduces all
+    elements of a workspace at a time.
+    """
+    negative, term = problem.terms[0]
+    if problem.only is None or problem.accumulating or not problem.folds(negative, term, counting=True):
+        return ()
+    if problem.folds(negative, term):
+        return (best_scatter(problem, term),)
+    nests: list[LoopOrder] = []
+    bound = term.vars if isinstance(term, Reduce) else ()
+    for order in loop_orders(problem, problem.free, bound):
+        if (loops := register_loops(problem, problem.types, term, order)) is not None:
+            nest = weigh_scatter(problem, term, order)
+            moved = {v for a in nest.converts for v in a.indices}
+            whole = moved.isdisjoint(loops.inner) and all(is_full(term, v, problem.types) for v in loops.inner)
+            if whole and tuple(order) == (*loops.outer, *(v for v in order if v in bound), *loops.inner):
+                nests.append(nest)
+    return tuple(sorted(nests, key=lambda n: n.cost)[:1])
+
+
+def _folded(term: Expr, nest: LoopOrder, draft: Draft) -> Stmt:
+    """Return the nest of a reduction by another operator, into elements that start with its neutral value."""
+    problem, target = draft.problem, draft.problem.target
+    term = draft.stored_for(term, nest.order, nest.converts)
+    assert isinstance(term, Reduce)
+    # In registers, implicit entries are counted. Then only outer loops over free variables can leave elements out.
+    if (stmt := in_registers(False, term, replace(nest, converts={}), None, draft)) is not None:
+        return draft.filled(stmt, list(takewhile(lambda v: v in problem.free, nest.order)), term)
+    assert problem.folds(False, problem.terms[0][1]), "what is absent is counted in registers alone"
+    value = draft.converted(term.body, problem.result.dtype)
+    start = OPERATORS[term.op].start(problem.result.dtype)
+    return Seq((Fill(target, start), foralls(nest.order, Assign(target, value, term.op))))
+
+
+# -- sums -----------------------------------------------------------------------------------------------------------
 def _filled_inside(negative: bool, term: Expr, nest: LoopOrder, draft: Draft) -> Stmt:
     """Return the nest of an accumulating term, with the result filled as deep as every coordinate is visited."""
     problem = draft.problem

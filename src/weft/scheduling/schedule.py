@@ -84,7 +84,9 @@ class Schedule:
     def serial(self) -> bool:
         """Return whether threads cannot share the loops, but might share others."""
         # Only a scatter into a dense result of several axes has other loops that threads might share.
-        scattered = self.candidate.strategy.accumulates and self.problem.dense and len(self.problem.free) > 1
+        scattered = (
+            self.candidate.strategy.accumulates(self.problem) and self.problem.dense and len(self.problem.free) > 1
+        )
         return scattered and not (self.problem.variant.parallel_loops or self.program.shared_loop)
 
     @property

@@ -3,9 +3,8 @@
 A statement can be nested by these strategies:
 
 * *gather*: free variables outside, each reduction into a scalar workspace inside;
-* *scatter*: each additive term has its own nest that accumulates into a result with random access, or into the dense
-  blocks of an appended one;
-* *fold*: the same for a reduction by another operator than addition;
+* *scatter*: each additive term, or a lone reduction by another operator, has its own nest that accumulates into a
+  result with random access, or into the dense blocks of an appended one;
 * *row workspace*: the result's last level is collected in a workspace (sparse times sparse);
 * *coordinate list*: coordinates and values are appended, and a conversion sorts and sums them afterwards;
 * *dense result*: the whole result is collected in a workspace, for variants that know it to have few gaps.
@@ -18,16 +17,13 @@ from math import inf
 from ..errors import FormatError
 from ..index_notation import sum_with_target, to_text
 from .coordinate_list import CoordinateList
-from .fold import Fold
 from .gather import Gather
 from .loop_problem import LoopProblem
 from .scatter import BlockScatter, Scatter
 from .strategy import Candidate, Strategy
 from .workspace import DenseResult, RowWorkspace
 
-STRATEGIES: tuple[Strategy, ...] = (
-    Gather(), Scatter(), Fold(), BlockScatter(), RowWorkspace(), CoordinateList(),
-)  # fmt: skip
+STRATEGIES: tuple[Strategy, ...] = (Gather(), Scatter(), BlockScatter(), RowWorkspace(), CoordinateList())
 DENSE_RESULT = DenseResult()
 """The strategy that is taken wherever it is possible, by variants that ask for it, and not at all by others."""
 

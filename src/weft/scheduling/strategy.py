@@ -16,8 +16,6 @@ class Strategy(ABC):
 
     # The place among strategies: of candidates with equal cost, the one with the lowest rank is chosen.
     rank: ClassVar[int]
-    # True if the loops are not those of the result, and add to elements of the result one after the other.
-    accumulates: ClassVar[bool] = False
     # True if values of equal coordinates may come one after the other, and are to be added.
     adds_up: ClassVar[bool] = False
 
@@ -28,6 +26,10 @@ class Strategy(ABC):
     @abstractmethod
     def write(self, candidate: Candidate, draft: Draft) -> Stmt:
         """Return the statement of a candidate of this strategy. Its workspaces and conversions go to the draft."""
+
+    def accumulates(self, problem: LoopProblem) -> bool:
+        """Return whether the loops are not those of the result, and add to elements of it one after the other."""
+        return False
 
     def sorts(self, problem: LoopProblem) -> bool:
         """Return whether coordinates of the result are sorted on the way."""

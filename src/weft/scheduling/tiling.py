@@ -40,7 +40,7 @@ ROOM = 1 << 19
 
 def tile_loops(schedule: Schedule) -> Schedule:
     """Return a schedule with its loops cut, if that keeps in the cache what they use again."""
-    if not schedule.result.format.is_dense or not schedule.candidate.strategy.accumulates:
+    if not schedule.result.format.is_dense or not schedule.candidate.strategy.accumulates(schedule.problem):
         return schedule
     names = schedule.names
 
