@@ -20,9 +20,9 @@ CASES = {  # for each strategy, what it is the cheapest for
     "Scatter": ("y(j) = A(i,j)*x(i)", {"A": "csr", "x": "dense", "y": "dense"}, Variant()),
     "Scatter by max": ("y(j) = max(i, A(i,j))", {"A": "coo", "y": "dense"}, Variant()),
     "BlockScatter": ("Y(i,k) = A(i,j)*X(j,k)", {"A": "dcsr", "X": "dense", "Y": "sd"}, Variant()),
-    "RowWorkspace": ("C(i,k) = A(i,j)*B(j,k)", MATRICES, Variant()),
+    "ResultWorkspace": ("C(i,k) = A(i,j)*B(j,k)", MATRICES, Variant()),
     "CoordinateList": ("C(i,j) = A(i,j)", {"A": "dia", "C": "csr"}, COPY),
-    "DenseResult": ("C(j,k) = A(i,j)*B(i,k)", MATRICES, DENSE),
+    "ResultWorkspace of all": ("C(j,k) = A(i,j)*B(i,k)", MATRICES, DENSE),
 }
 
 
@@ -51,11 +51,13 @@ def test_every_strategy_has_a_case():
 
 
 def test_the_dense_result_is_proposed_to_the_variant_alone():
-    text, formats, _ = CASES["DenseResult"]
+    text, formats, _ = CASES["ResultWorkspace of all"]
     usual = scheduled(text, formats)
-    assert strategy_of(usual) != "DenseResult"
+    assert usual.candidate.strategy != DENSE_RESULT
     assert usual.dense_result_possible
-    assert not scheduled(*CASES["DenseResult"]).dense_result_possible
+    dense = scheduled(*CASES["ResultWorkspace of all"])
+    assert dense.candidate.strategy == DENSE_RESULT
+    assert not dense.dense_result_possible
 
 
 def test_conversions_ask_for_no_other():
@@ -80,7 +82,13 @@ def test_loops_are_cut_after_they_are_chosen():
 
 @pytest.mark.parametrize(
     ("name", "shared"),
-    [("Gather", True), ("Scatter", False), ("RowWorkspace", True), ("CoordinateList", False), ("DenseResult", False)],
+    [
+        ("Gather", True),
+        ("Scatter", False),
+        ("ResultWorkspace", True),
+        ("CoordinateList", False),
+        ("ResultWorkspace of all", False),
+    ],
 )
 def test_the_outermost_loop_is_shared_where_it_writes_elements_of_its_own(name, shared):
     schedule = scheduled(*CASES[name])

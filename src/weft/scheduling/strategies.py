@@ -5,9 +5,9 @@ A statement can be nested by these strategies:
 * *gather*: free variables outside, each reduction into a scalar workspace inside;
 * *scatter*: each additive term, or a lone reduction by another operator, has its own nest that accumulates into a
   result with random access, or into the dense blocks of an appended one;
-* *row workspace*: the result's last level is collected in a workspace (sparse times sparse);
-* *coordinate list*: coordinates and values are appended, and a conversion sorts and sums them afterwards;
-* *dense result*: the whole result is collected in a workspace, for variants that know it to have few gaps.
+* *result workspace*: the result's last level is collected in a workspace (sparse times sparse), or all of the result,
+  for variants that know it to have few gaps;
+* *coordinate list*: coordinates and values are appended, and a conversion sorts and sums them afterwards.
 """
 
 from __future__ import annotations
@@ -21,10 +21,10 @@ from .gather import Gather
 from .loop_problem import LoopProblem
 from .scatter import BlockScatter, Scatter
 from .strategy import Candidate, Strategy
-from .workspace import DenseResult, RowWorkspace
+from .workspace import ResultWorkspace
 
-STRATEGIES: tuple[Strategy, ...] = (Gather(), Scatter(), BlockScatter(), RowWorkspace(), CoordinateList())
-DENSE_RESULT = DenseResult()
+STRATEGIES: tuple[Strategy, ...] = (Gather(), Scatter(), BlockScatter(), ResultWorkspace(), CoordinateList())
+DENSE_RESULT = ResultWorkspace("all")
 """The strategy that is taken wherever it is possible, by variants that ask for it, and not at all by others."""
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from math import inf
+from typing import Literal as OneOf
 
 from ..analysis.coordinate_sets import is_driven, is_full
 from ..analysis.implicit_values import typed_implicit_value
@@ -15,7 +16,7 @@ from ..formats.append_chains import append_chains, is_appendable
 from ..formats.format import level_variables
 from ..index_notation.nodes import Access, Expr, Literal, Reduce
 from ..index_notation.traversal import has_reduction, outermost_reductions, replaced
-from ..records import replace
+from ..records import record, replace
 from .cost_model import APPENDED, nonzeros
 from .draft import Draft
 from .loop_orders import best_scatter, loop_orders, weigh
@@ -23,88 +24,82 @@ from .loop_problem import LoopOrder, LoopProblem
 from .strategy import Candidate, Strategy
 
 
-class RowWorkspace(Strategy):
-    """The strategy that collects the last level of the result, as in products of sparse matrices, row by row."""
+@record
+class ResultWorkspace(Strategy):
+    """The strategy that collects a row of the result, as in products of sparse matrices, or all of it, in a workspace.
+
+    Over all of the result, the loops can have any order, and operands are iterated as they are stored. That pays if the
+    result has few gaps.
+    """
+
+    over: OneOf["last", "all"] = "last"  # the levels of the result that the workspace is over
 
     rank = 2
 
     def propose(self, problem: LoopProblem) -> Candidate | None:
-        term = problem.only
-        if term is None or problem.accumulating:
+        if problem.only is None or problem.accumulating:
             return None
-        if isinstance(term, Reduce):
-            negative = problem.terms[0][0]
-            # A workspace collects sparse results, and reductions in which implicit entries must be counted.
-            sparse = problem.additive and not problem.dense
-            gathers = not negative and (sparse or problem.folds(negative, term, counting=True))
-        elif (inner := _inner_sum(problem, term)) is not None:
-            term, gathers = inner, not problem.dense
-        else:
-            in_order = not problem.dense and all(level.ordered for level in problem.result.format.levels)
-            sorts = problem.variant.conversion and problem.enabled("row-sort")
-            gathers = sorts and problem.additive and in_order and problem.neutral
-            term = Reduce("add", (), term)
-        nest = _best_row(problem, term) if gathers else None
+        nest = (_best_row if self.over == "last" else _best_over_all)(problem, problem.only)
         return None if nest is None else Candidate(problem, self, nest.cost, (nest,))
 
     def write(self, candidate: Candidate, draft: Draft) -> Stmt:
         problem, term = candidate.problem, candidate.problem.terms[0][1]
-        *outer, last = level_variables(problem.target, problem.result.format)
+        variables = level_variables(problem.target, problem.result.format)
+        depth = len(variables) - 1 if self.over == "last" else 0
         accumulator = problem.variant.accumulator
         kind: WorkspaceKind = "list" if accumulator == "dense" else accumulator
-        if problem.dense and not outer:
+        if self.over == "all" or (problem.dense and not depth):
             kind = "flags"  # the whole result is iterated once anyway
-        if kind == "list" and isinstance(term, Access):
+        elif kind == "list" and isinstance(term, Access):
             kind = "pairs"  # only duplicates are reduced
-        return _collected(term, candidate.nests[0], outer, (last,), kind, draft)
+        return _collected(term, candidate.nests[0], variables[:depth], variables[depth:], kind, draft)
 
     def sorts(self, problem: LoopProblem) -> bool:
-        return len(problem.free) == 1
+        return self.over == "last" and len(problem.free) == 1
 
 
-class DenseResult(Strategy):
-    """The strategy that collects the whole result in a workspace with flags.
-
-    The loops can have any order, and operands are iterated as they are stored. The workspace pays if the result has few
-    gaps.
-    """
-
-    rank = 0
-
-    def propose(self, problem: LoopProblem) -> Candidate | None:
-        format, term = problem.result.format, problem.only
-        if problem.variant.conversion or problem.accumulating or not isinstance(term, Reduce):
-            return None
-        negative = problem.terms[0][0]
-        appended = append_chains(format)
-        listed = bool(appended) and appended[-1].last + 1 == len(format.levels)  # no dense level below is to be filled
-        if negative or format.is_structured or not listed or not is_appendable(format):
-            return None
-        # Implicit entries must not change a sum. Another reduction may count them if the fill value is their value.
-        absent = typed_implicit_value(term.body, problem.types)
-        counted = problem.folds(negative, term, counting=True) and same_value(problem.result.fill, absent)
-        if not ((problem.additive and problem.neutral) or counted):
-            return None
-        nest = best_scatter(problem, term)
-        # A derived variable has no loop there.
-        loops_alone = set(level_variables(problem.target, format)) <= set(nest.order)
-        possible = nest.cost < inf and not nest.converts and loops_alone
-        return Candidate(problem, self, nest.cost, (nest,)) if possible else None
-
-    def write(self, candidate: Candidate, draft: Draft) -> Stmt:
-        problem, (nest,) = candidate.problem, candidate.nests
-        over = level_variables(problem.target, problem.result.format)
-        return _collected(problem.terms[0][1], nest, (), over, "flags", draft)
-
-
-def _best_row(problem: LoopProblem, term: Reduce) -> LoopOrder | None:
-    """Return the cheapest nest that collects the last level below the reduction, the others outside; or None."""
+def _best_over_all(problem: LoopProblem, term: Expr) -> LoopOrder | None:
+    """Return the cheapest nest that collects all of the result; None if there is none."""
     format = problem.result.format
+    if problem.variant.conversion or problem.terms[0][0] or not isinstance(term, Reduce):
+        return None
+    appended = append_chains(format)
+    listed = bool(appended) and appended[-1].last + 1 == len(format.levels)  # no dense level below is to be filled
+    if format.is_structured or not listed or not is_appendable(format):
+        return None
+    # Implicit entries must not change a sum. Another reduction may count them if the fill value is their value.
+    absent = typed_implicit_value(term.body, problem.types)
+    counted = problem.folds(False, term, counting=True) and same_value(problem.result.fill, absent)
+    if not ((problem.additive and problem.neutral) or counted):
+        return None
+    nest = best_scatter(problem, term)
+    # A derived variable has no loop there.
+    loops_alone = set(level_variables(problem.target, format)) <= set(nest.order)
+    return nest if nest.cost < inf and not nest.converts and loops_alone else None
+
+
+def _sum_of_rows(problem: LoopProblem, term: Expr) -> Reduce | None:
+    """Return the reduction whose values are collected row by row, that of duplicates included; None for no such."""
+    if isinstance(term, Reduce):
+        negative = problem.terms[0][0]
+        # A workspace collects sparse results, and reductions in which implicit entries must be counted.
+        sparse = problem.additive and not problem.dense
+        return term if not negative and (sparse or problem.folds(negative, term, counting=True)) else None
+    if (inner := _inner_sum(problem, term)) is not None:
+        return None if problem.dense else inner
+    in_order = not problem.dense and all(level.ordered for level in problem.result.format.levels)
+    sorts = problem.variant.conversion and problem.enabled("row-sort")
+    return Reduce("add", (), term) if sorts and problem.additive and in_order and problem.neutral else None
+
+
+def _best_row(problem: LoopProblem, value: Expr) -> LoopOrder | None:
+    """Return the cheapest nest that collects the last level below the reduction, the others outside; or None."""
+    format, term = problem.result.format, _sum_of_rows(problem, value)
     variables, appended = level_variables(problem.target, format), append_chains(format)
     # Where the levels above are appended, too, a coordinate list takes sums. It takes no other expressions.
     first = len(variables) - 1 if problem.additive else 0
     listed = bool(appended) and appended[-1].first >= first and appended[-1].last + 1 == len(variables)
-    if not variables or not (problem.dense or listed):
+    if term is None or not variables or not (problem.dense or listed):
         return None
     *outer, last = variables
     loose = frozenset((last, *term.vars))
