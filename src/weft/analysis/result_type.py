@@ -39,7 +39,7 @@ def result_fill(value: Expr, types: Mapping[str, TensorType]) -> object:
 
 
 def result_format(
-    assignment: Assignment, types: Mapping[str, TensorType], wide: bool = False, part: bool = False
+    assignment: Assignment, types: Mapping[str, TensorType], no_dense_levels: bool = False, part: bool = False
 ) -> Format:
     """Return the format of a result for which none is given."""
     indices = assignment.target.indices
@@ -48,7 +48,10 @@ def result_format(
     if structure is not None:
         return structure
     # Otherwise structured operands count as if they were stored plainly.
-    types = {name: type if not type.format.is_structured else plain_type(type, wide) for name, type in types.items()}
+    types = {
+        name: type if not type.format.is_structured else plain_type(type, no_dense_levels)
+        for name, type in types.items()
+    }
     sparse = [
         a for a in value.distinct_accesses if not types[a.tensor].format.is_dense and set(a.indices) & set(indices)
     ]
@@ -59,9 +62,9 @@ def result_format(
         order = tuple(v for v in dict.fromkeys(level_variables(lead, types[lead.tensor].format)) if v in indices)
     else:
         order = (*outermost, *(v for v in indices if v not in outermost))
-    reduced = len(indices) == 1 and not (wide or part)
+    reduced = len(indices) == 1 and not (no_dense_levels or part)
     full = {v: _dense_level(value, v, types, reduced) is not False for v in order}
-    if arrays and not (wide or part):
+    if arrays and not (no_dense_levels or part):
         full[order[0]] = True
     for v in order[1:]:
         # Below the first level, a dense level of another operand alone does not make the result's level dense: that
@@ -131,9 +134,9 @@ def _may_have_array(format: Format) -> bool:
     return outermost.full or any(level.branchless for level in inner)
 
 
-def plain_type(type: TensorType, wide: bool = False) -> TensorType:
+def plain_type(type: TensorType, no_dense_levels: bool = False) -> TensorType:
     """Return a type with dense and compressed levels instead of those of a structured format."""
-    return TensorType.of(type.dtype, type.format.plain(wide), fill=type.fill)
+    return TensorType.of(type.dtype, type.format.plain(no_dense_levels), fill=type.fill)
 
 
 def _same_structure(assignment: Assignment, types: Mapping[str, TensorType]) -> Format | None:

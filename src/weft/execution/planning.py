@@ -164,10 +164,10 @@ def insertion(request: EntryRequest) -> Loops | str:
     return loops if isinstance(loops, str) else Loops(request, loops)
 
 
-def format_of_part(part: Assignment, types: Mapping[str, TensorType], wide: bool) -> Format:
+def format_of_part(part: Assignment, types: Mapping[str, TensorType], no_dense_levels: bool) -> Format:
     """Return the format in which a part is computed: that of its result if loops can append to it, else a plain one."""
-    format = result_format(part, types, wide, part=True)
-    return format.plain(wide) if format.is_structured and not is_appendable(format) else format
+    format = result_format(part, types, no_dense_levels, part=True)
+    return format.plain(no_dense_levels) if format.is_structured and not is_appendable(format) else format
 
 
 def target_type(
@@ -175,19 +175,19 @@ def target_type(
     types: Mapping[str, TensorType],
     format: Format | None,
     dtype: str | None,
-    wide: bool = False,
+    no_dense_result: bool = False,
 ) -> TensorType:
     """Return the type of the result of an assignment, whose format and dtype are inferred where they are None.
 
-    ``wide`` says that an axis of the result is too long for an array. The format may be for another number of axes,
-    which raises ``FormatError``.
+    ``no_dense_result`` says that an axis of the result is too long for an array. The format may be for another number
+    of axes, which raises ``FormatError``.
     """
     explicit = explicit_sums(assignment)
     inferred = result_dtype(explicit.value, types)  # first of all: it raises for dtypes that NumPy has no loop for
     if format is None:
         # += adds in place, which takes random access.
         in_place = assignment.op is not None
-        format = dense_format(explicit, types) if in_place else result_format(explicit, types, wide)
+        format = dense_format(explicit, types) if in_place else result_format(explicit, types, no_dense_result)
     elif format.order != len(assignment.target.indices):
         raise FormatError(f"format {format} does not store the {len(assignment.target.indices)}-axis result of "
                           f"{to_text(assignment)}")  # fmt: skip
@@ -195,8 +195,7 @@ def target_type(
     fill = result_fill(explicit.value, types) if assignment.op is None else None
     if fill is None:
         fill = 0
-    wide = any("int64" in t.index_dtypes for t in types.values())
-    index = "int64" if wide else "int32"
+    index = "int64" if any("int64" in t.index_dtypes for t in types.values()) else "int32"
     dtype = dtype or inferred
     fill = typed(fill, dtype) if isinstance(fill, RuntimeValue) else fill
     if not isinstance(fill, RuntimeValue):

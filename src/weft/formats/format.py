@@ -438,7 +438,7 @@ class Format:
         # The property ``full`` can be dropped. A branchless level cannot get several children.
         levels = [replace(level, full=False) if level.full and not type(level).full else level for level in self.levels]  # type: ignore[call-arg]
         found = Format(self.remapping, levels)
-        return self.plain(wide=True) if found.conditions else found
+        return self.plain(no_dense_levels=True) if found.conditions else found
 
     @property
     def letters(self) -> str:
@@ -486,17 +486,17 @@ class Format:
              for k, v in enumerate(self.levels)],
         )  # fmt: skip
 
-    def plain(self, wide: bool = False) -> Format:
+    def plain(self, no_dense_levels: bool = False) -> Format:
         """Return the format of plain levels over the axes in their order.
 
         A matrix gets a dense and a compressed level. Tensors of other orders get compressed levels.
 
         Parameters
         ----------
-        wide : bool, optional
+        no_dense_levels : bool, optional
             If true, matrices get compressed levels, too, since a dense level takes memory for every row.
         """
-        return _plain(self.order, wide)
+        return _plain(self.order, no_dense_levels)
 
     def reordered(self, mode_order: Sequence[int]) -> Format:
         """Return the format with the same level formats over another order of the axes.
@@ -577,8 +577,8 @@ def _canonical(format: Format) -> Format:
 
 
 @lru_cache(maxsize=64)
-def _plain(order: int, wide: bool) -> Format:
-    first = Dense() if order == 2 and not wide else Compressed()
+def _plain(order: int, no_dense_levels: bool) -> Format:
+    first = Dense() if order == 2 and not no_dense_levels else Compressed()
     return Format(Remapping.identity(order), (first, *(Compressed(),) * (order - 1)) if order else ())
 
 

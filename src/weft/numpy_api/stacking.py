@@ -460,10 +460,10 @@ def _kron(a: Any, b: Any) -> SparseTensor:
     like = format_for_axes(first.format if not first.format.is_dense else second.format, n)
     entries = max(first.nnz * second.nnz, *first.level_sizes, *second.level_sizes)
     like = without_long_arrays(like, shape, entries)
-    wide = is_far_longer(shape[0], entries) or not (like.is_structured or like.levels[0].has_every)
-    if wide:  # compressed levels do not store empty rows, which are thus not paired
+    no_dense_levels = is_far_longer(shape[0], entries) or not (like.is_structured or like.levels[0].has_every)
+    if no_dense_levels:  # compressed levels do not store empty rows, which are thus not paired
         first, second = (execution.convert(s, s.format.plain(True)) for s in (first, second))
-    plan, flat = _kron_plan(first.type, second.type, like, wide)
+    plan, flat = _kron_plan(first.type, second.type, like, no_dense_levels)
     product = plan.run((first, second))
     old = product.type
     # The plan stores the coordinate i * size(j) + j for each pair of axes, which is the coordinate in the result.
@@ -472,13 +472,15 @@ def _kron(a: Any, b: Any) -> SparseTensor:
 
 
 @kept
-def _kron_plan(first: TensorType, second: TensorType, like: Format, wide: bool) -> tuple[ElementwisePlan, Format]:
+def _kron_plan(
+    first: TensorType, second: TensorType, like: Format, no_dense_levels: bool
+) -> tuple[ElementwisePlan, Format]:
     """Return the plan of a Kronecker product, and the format whose arrays the plan makes."""
     n = first.format.order
     # The remapping stores coordinate i * size(j) + j for each pair (i, j) of coordinates of the operands.
     axes = ",".join(f"i{k},j{k}" for k in range(n))
     stored = ",".join(f"i{k}*size(j{k})+j{k}" for k in range(n))
-    plain = like if like.is_dense else like.plain(wide)
+    plain = like if like.is_dense else like.plain(no_dense_levels)
     format = Format(Remapping.parse(f"({axes}) -> ({stored})"), plain.levels)
     product = Apply(
         "multiply", (Access("A", tuple(f"i{k}" for k in range(n))), Access("B", tuple(f"j{k}" for k in range(n))))

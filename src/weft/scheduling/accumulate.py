@@ -132,10 +132,10 @@ def register_loops(
     bound = term.vars if isinstance(term, Reduce) else ()
     first = next((n for n, v in enumerate(order) if v in bound), 0)
     # Inside the outermost reduction loop, the result needs a workspace over its own loops.
-    outer, inner = tuple(order[:first]), tuple(v for v in order[first:] if v in problem.free)
+    outer, inner = tuple(order[:first]), tuple(v for v in order[first:] if v in problem.view.free_loops)
     if not outer or not inner or any(problem.passes_edge(v) for v in inner):
         return None
-    place = places(order, problem.derived)
+    place = places(order, problem.view.derived)
     if not {order[place[v]] for v in problem.target.indices} <= {*outer, *inner}:
         return None  # an axis of the result follows from what is reduced over
     sizes = [size_of(v, term.distinct_accesses, types) for v in inner]
@@ -149,7 +149,7 @@ def register_loops(
 
 def _is_stripped(problem: LoopProblem, types: Mapping[str, TensorType], term: Expr, v: str) -> bool:
     """Return whether the result and each operand that has ``v`` have an array over it, in which strips are located."""
-    if is_complex(problem.result.dtype) or any(v == d.var or v in d.needs for d in problem.derived):
+    if is_complex(problem.result.dtype) or any(v == d.var or v in d.needs for d in problem.view.derived):
         return False  # C compilers do not vectorize such loops over complex numbers
     stored = (*term.distinct_accesses, problem.target)
     levels = [level for a in stored for u, level in types[a.tensor].levels_of(a) if u == v]

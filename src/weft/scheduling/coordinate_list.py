@@ -53,10 +53,10 @@ def _best(problem: LoopProblem, term: Expr) -> LoopOrder:
     """Return the cheapest nest that appends coordinates in order; a reduction inside the last variable comes first."""
 
     def visit(order: Sequence[str]) -> Visit:
-        return "scatter" if not order or order[-1] in problem.free else "gather"
+        return "scatter" if not order or order[-1] in problem.view.free_loops else "gather"
 
     bound = term.vars if isinstance(term, Reduce) else ()
-    orders = list(loop_orders(problem, problem.free, bound, each=len(problem.terms)))
+    orders = list(loop_orders(problem, problem.view.free_loops, bound, each=len(problem.terms)))
     # Where values of one parent must be contiguous, its loops are outermost.
     first = problem.outermost_to_add or ()
     orders = [order for order in orders if order[: len(first)] == first] or orders
@@ -78,7 +78,7 @@ def _price_of_places(problem: LoopProblem, term: Expr, nest: LoopOrder) -> float
     format = problem.view.final_format or problem.result.format
     found = [k for k, level in enumerate(format.levels) if level.roles or level.placing != "get"]
     wanted = level_variables(problem.target, format)[: 1 + max(found, default=-1)]
-    place = places(nest.order, problem.derived)
+    place = places(nest.order, problem.view.derived)
     depth = 1 + max((place.get(v, len(nest.order) - 1) for v in wanted), default=-1)
     return PLACED * leaves(term, nest.order[:depth], types) + leaves(term, nest.order, types)
 

@@ -32,7 +32,7 @@ class Draft:
     def __init__(self, problem: LoopProblem) -> None:
         view = problem.view
         self.problem = problem
-        self.types, self.dtypes = dict(problem.types), dict(problem.dtypes)
+        self.types, self.dtypes = dict(problem.view.types), dict(problem.dtypes)
         self.final_format = view.final_format
         self.workspaces: list[Workspace] = []
         self.conversions: list[OperandConversion] = []
@@ -87,7 +87,7 @@ class Draft:
 
     def loops_of(self, expr: Expr) -> set[str]:
         """Return the loops that an expression depends on."""
-        return loops_of(expr, self.types, self.problem.derived)
+        return loops_of(expr, self.types, self.problem.view.derived)
 
     def converted(self, value: Expr, dtype: str) -> Expr:
         """Return an expression with its value converted to a dtype."""
@@ -105,7 +105,7 @@ class Draft:
     def filled(self, stmt: Stmt, order: Sequence[str], value: Expr) -> Stmt:
         """Return a statement that first initializes the elements that its plain assignments do not reach."""
         problem = self.problem
-        if problem.accumulating or not problem.free:
+        if problem.accumulating or not problem.view.free_loops:
             return stmt
         # A loop that does not visit every coordinate leaves elements of a dense result unwritten.
         within = None if problem.dense else problem.target
@@ -117,10 +117,10 @@ class Draft:
         # Dense levels below an appended one are filled where their parent is appended, unless loops write all of them.
         variables = level_variables(problem.target, problem.result.format)
         last = append_chains(problem.result.format)[-1].last
-        below = [radix_components(v, problem.derived) for v in variables[last + 1 :]]
+        below = [radix_components(v, problem.view.derived) for v in variables[last + 1 :]]
         if all(loops and set(loops).isdisjoint(incomplete) for loops in below):
             return stmt
-        parent = max(radix_components(variables[last], problem.derived), key=order.index)
+        parent = max(radix_components(variables[last], problem.view.derived), key=order.index)
 
         def with_fill(s: Stmt) -> Stmt | None:
             if not isinstance(s, Forall):

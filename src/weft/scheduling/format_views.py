@@ -48,10 +48,12 @@ class FormatView:
     why_not: str | None = None
 
 
-def format_views(assignment: Assignment, types: Mapping[str, TensorType], wide: bool = False) -> Iterator[FormatView]:
+def format_views(
+    assignment: Assignment, types: Mapping[str, TensorType], no_dense_levels: bool = False
+) -> Iterator[FormatView]:
     """Yield the views of an assignment. Those that cannot be scheduled have a reason."""
-    yield from _walked(assignment, types, wide)
-    yield from _in_order(assignment, types, wide)
+    yield from _walked(assignment, types, no_dense_levels)
+    yield from _in_order(assignment, types, no_dense_levels)
     operands = [
         n for n in dict.fromkeys(a.tensor for a in assignment.value.distinct_accesses) if _can_be_asked(types[n])
     ]
@@ -67,11 +69,11 @@ def format_views(assignment: Assignment, types: Mapping[str, TensorType], wide: 
                 all_types[new] = TensorType(type.dtype, type.format.looked_up, type.index_dtypes, type.fill)
                 value = renamed(value, {name: new})
                 renamings.append((name, new))
-            for view in _walked(replace(assignment, value=value), all_types, wide):
+            for view in _walked(replace(assignment, value=value), all_types, no_dense_levels):
                 yield replace(view, looked_up=tuple(renamings))
 
 
-def _in_order(assignment: Assignment, types: Mapping[str, TensorType], wide: bool) -> Iterator[FormatView]:
+def _in_order(assignment: Assignment, types: Mapping[str, TensorType], no_dense_levels: bool) -> Iterator[FormatView]:
     """Yield the views in which structured operands are kept that must be put in order first."""
     names = dict.fromkeys(a.tensor for a in assignment.value.distinct_accesses)
     loose = [n for n in names if types[n].format.is_structured and types[n].format != types[n].format.canonical()]
@@ -83,7 +85,7 @@ def _in_order(assignment: Assignment, types: Mapping[str, TensorType], wide: boo
         all_types[new] = TensorType(type.dtype, type.format.canonical(), type.index_dtypes, type.fill)
         value = renamed(value, {name: new})
         ordered.append((name, new))
-    for view in _walked(replace(assignment, value=value), all_types, wide):
+    for view in _walked(replace(assignment, value=value), all_types, no_dense_levels):
         if view.kept.issuperset(new for _, new in ordered):
             yield replace(view, stored_plainly=(*view.stored_plainly, *ordered))
 
@@ -100,7 +102,7 @@ def _can_be_asked(type: TensorType) -> bool:
     return type.format.looked_up is not None and type.format.is_unique and len(set(type.index_dtypes[1:])) == 1
 
 
-def _walked(assignment: Assignment, types: Mapping[str, TensorType], wide: bool) -> Iterator[FormatView]:
+def _walked(assignment: Assignment, types: Mapping[str, TensorType], no_dense_levels: bool) -> Iterator[FormatView]:
     """Yield views of the operands as they are; the first keeps as many as possible, the last keeps none."""
     names = [a.tensor for a in assignment.value.distinct_accesses if types[a.tensor].format.is_structured]
     target = assignment.target.tensor
@@ -117,12 +119,12 @@ def _walked(assignment: Assignment, types: Mapping[str, TensorType], wide: bool)
     if target in candidates and _is_written_in_order(result) and not any(op for op, _ in _parts(assignment.value)):
         for n in {len(candidates) - 1, 0}:
             operands = frozenset([name for name in candidates if name != target][:n])
-            yield _view(assignment, types, operands, candidates, wide, in_order=True)
+            yield _view(assignment, types, operands, candidates, no_dense_levels, in_order=True)
     # Few candidates: try every subset. Many: try all of them, and none.
     sizes = range(len(candidates), -1, -1) if len(candidates) <= _MANY else (len(candidates), 0)
     for n in sizes:
         for kept in combinations(candidates, n):
-            yield _view(assignment, types, frozenset(kept), candidates, wide)
+            yield _view(assignment, types, frozenset(kept), candidates, no_dense_levels)
 
 
 def _is_written_in_order(format: Format) -> bool:
@@ -136,7 +138,7 @@ def _view(
     types: Mapping[str, TensorType],
     names: frozenset[str],
     structured: Sequence[str],
-    wide: bool,
+    no_dense_levels: bool,
     in_order: bool = False,
 ) -> FormatView:
     """Return a view in which the levels of some structured tensors are iterated, and others are stored plainly.
@@ -148,7 +150,7 @@ def _view(
     impossible = FormatView(assignment, types, kept=names)
     if (reason := _why_not_kept(accesses, types, target)) is not None:
         return replace(impossible, why_not=reason)
-    plain = _store_plainly(assignment, types, [n for n in structured if n not in names], wide, in_order)
+    plain = _store_plainly(assignment, types, [n for n in structured if n not in names], no_dense_levels, in_order)
     loops = _loop_variables(accesses, plain.types, target if in_order else None)
     value = _rebind_reductions(plain.value, loops)
     bound = {*bound_variables(value)}
@@ -179,7 +181,7 @@ class _Substitution:
 
 
 def _store_plainly(
-    assignment: Assignment, types: Mapping[str, TensorType], names: Sequence[str], wide: bool, in_order: bool
+    assignment: Assignment, types: Mapping[str, TensorType], names: Sequence[str], no_dense_levels: bool, in_order: bool
 ) -> _Substitution:
     """Return the assignment with plain formats for the structured tensors of these names."""
     target = assignment.target.tensor
@@ -189,12 +191,12 @@ def _store_plainly(
         if name != target:  # an operand is stored under a new name
             new = _other_name(name, "plain", all_types)
             index = "int64" if "int64" in old.index_dtypes else "int32"
-            all_types[new] = TensorType.of(old.dtype, old.format.plain(wide), index, old.fill)
+            all_types[new] = TensorType.of(old.dtype, old.format.plain(no_dense_levels), index, old.fill)
             stored.append((name, new))
             value = renamed(value, {name: new})
         elif not in_order:  # the result is computed in a plain format, and converted at the end
             final = old.format
-            all_types[name] = TensorType.of(old.dtype, final.plain(wide), "int64", old.fill)
+            all_types[name] = TensorType.of(old.dtype, final.plain(no_dense_levels), "int64", old.fill)
     return _Substitution(value, all_types, tuple(stored), final)
 
 

@@ -34,7 +34,7 @@ class Gather(Strategy):
         many = factorial(max((len(bound_variables(r)) for r in outermost_reductions(problem.value)), default=0))
         nests = [
             _weigh(problem, free)
-            for free in loop_orders(problem, problem.free, each=many)
+            for free in loop_orders(problem, problem.view.free_loops, each=many)
             if (problem.dense or problem.follows_result(free))
             # A coordinate of the result must not follow from what is reduced over.
             and problem.depth_of_result((*free, *problem.bound)) <= len(free)
@@ -46,14 +46,14 @@ class Gather(Strategy):
 
     def write(self, candidate: Candidate, draft: Draft) -> Stmt:
         problem, (nest,) = candidate.problem, candidate.nests
-        free = nest.order[: len(problem.free)]
+        free = nest.order[: len(problem.view.free_loops)]
         draft.notes.append(f"loop order {', '.join(nest.order) or '(none)'}; reductions gathered in scalars")
         stored = draft.stored_for(problem.value, nest.order, nest.converts)
         producers: list[Stmt] = []
         hoists = problem.enabled("factor-hoisting")
         value = hoist_factors(stored, draft.dtype, draft.loops_of) if hoists else stored
         value = _in_scalars(value, nest.order, producers, draft)
-        stmt = Assign(problem.target, draft.converted(value, problem.result.dtype), problem.assignment.op)
+        stmt = Assign(problem.target, draft.converted(value, problem.result.dtype), problem.view.assignment.op)
         return draft.filled(_around(stmt, free, producers, draft), free, stored)
 
 
@@ -69,8 +69,8 @@ def _price_of_entries(problem: LoopProblem) -> float:
         or not outermost_reductions(problem.only)
     ):
         return 0.0
-    extents = iterations(problem.value, problem.types)
-    return APPENDED * prod(extents.get(v, 1.0) for v in problem.free)
+    extents = iterations(problem.value, problem.view.types)
+    return APPENDED * prod(extents.get(v, 1.0) for v in problem.view.free_loops)
 
 
 # -- the cost of one order ------------------------------------------------------------------------------------------
@@ -87,7 +87,7 @@ def _weigh(problem: LoopProblem, free: tuple[str, ...]) -> LoopOrder | None:
     how: Visit = "gather" if dense and len(flat) == 1 and bare is None else "merge"
     if dense and isinstance(value, Access):
         how = "place"
-    entered = {} if bare is None and len(reductions) == 1 else iterations(value, problem.types)
+    entered = {} if bare is None and len(reductions) == 1 else iterations(value, problem.view.types)
     outside = {v: n for v, n in entered.items() if v in free}
     order, total = list(free), 0.0
     # Each reduction has loops of its own, inside those free ones that change it.
@@ -96,10 +96,10 @@ def _weigh(problem: LoopProblem, free: tuple[str, ...]) -> LoopOrder | None:
         order += [v for v in inner.order if v not in free]
         total += inner.cost
     # Sums of duplicates need the ends of runs of equal coordinates.
-    above = (u for a in value.distinct_accesses for u in problem.types[a.tensor].format.levels[:-1])
+    above = (u for a in value.distinct_accesses for u in problem.view.types[a.tensor].format.levels[:-1])
     if flat and any(not level.unique for level in above):
         total *= RUNS
-    total += cost(bare if bare is not None else value, free, problem.types) if entered else 0.0
+    total += cost(bare if bare is not None else value, free, problem.view.types) if entered else 0.0
     # Conversions are priced for the whole nest, whose loops decide which operands do not fit.
     converts = formats_for(problem, value, order, how)
     if not can_store_again(problem, converts, order):
@@ -124,7 +124,7 @@ def _best_reduction(
     within = nested(as_is)
     changing = problem.loops_of(flat)
     around = tuple(free[: max((n + 1 for n, v in enumerate(free) if v in changing), default=0)])
-    bounds = loop_orders(problem, flat.vars, each=factorial(len(problem.free)))
+    bounds = loop_orders(problem, flat.vars, each=factorial(len(problem.view.free_loops)))
     orders = [b for b in bounds if all(_comes_after(outer, inner, b, problem) for outer, inner in within)]
     if not orders:
         # The order of the paths may not respect the nesting: then any permutation that does will do.

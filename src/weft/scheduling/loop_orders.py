@@ -47,9 +47,8 @@ def loop_orders(
     orders = {variables: None}
     # A path is tried outside all other loops, and inside them.
     for access in (problem.target, *problem.value.distinct_accesses):
-        path = [
-            v for v in dict.fromkeys(level_variables(access, problem.types[access.tensor].format)) if v in variables
-        ]
+        levels = level_variables(access, problem.view.types[access.tensor].format)
+        path = [v for v in dict.fromkeys(levels) if v in variables]
         others = [v for v in variables if v not in path]
         orders |= {(*path, *others): None, (*others, *path): None}
     yield from orders
@@ -93,13 +92,13 @@ def _misfits(
     """
     variant, into = problem.variant, problem.result.dtype
     stored, types, origins = problem.stored_again(expr, formats)
-    unfit = conversions(stored, order, types, how, problem.derived, variant.conversion, loose, dtype=into)
+    unfit = conversions(stored, order, types, how, problem.view.derived, variant.conversion, loose, dtype=into)
     for new in stored.distinct_accesses:
         a = origins.get(new, new)
         # First case: the loops cannot read the operand as it is stored.
         if new in unfit and a not in formats:
             possible = can_store_again(problem, (a,), order)  # if not, any format will do
-            yield a, stored_as(problem, a, order) if possible else problem.types[a.tensor].format
+            yield a, stored_as(problem, a, order) if possible else problem.view.types[a.tensor].format
         elif variant.conversion or not set(a.indices) <= set(order):
             continue  # an index without a loop gives an operand no order
         # Second case: the loops would iterate its outermost level many times. Third case: they would pass it in
@@ -127,13 +126,13 @@ def _is_to_be_found(
 def stored_as(problem: LoopProblem, access: Access, order: Sequence[str]) -> Format:
     """Return the format in which an operand follows the loops."""
     place = {v: n for n, v in enumerate(order)}
-    format = problem.types[access.tensor].format
+    format = problem.view.types[access.tensor].format
     return reordered(format, tuple(sorted(range(format.order), key=lambda axis: place[access.indices[axis]])))
 
 
 def price_of(problem: LoopProblem, operands: Iterable[Access]) -> float:
     """Return the cost of storing operands another way."""
-    return sum(price(problem.types[a.tensor].format) for a in operands)
+    return sum(price(problem.view.types[a.tensor].format) for a in operands)
 
 
 # -- the cost of one order ------------------------------------------------------------------------------------------
@@ -147,7 +146,7 @@ def weigh(
         return LoopOrder(order, inf, converts)
     stored, types, _ = problem.stored_again(expr, converts)
     # Operands may have more entries than is typical of their converted formats.
-    held = [(nonzeros(problem.types[a.tensor].format), nonzeros(format)) for a, format in converts.items()]
+    held = [(nonzeros(problem.view.types[a.tensor].format), nonzeros(format)) for a, format in converts.items()]
     total = cost(stored, order, types, into, entered) * prod(max(was / now, 1.0) for was, now in held)
     # A conversion reads each value once, so that the order in which it brings values matters more.
     factor = STRIDED if problem.variant.conversion else MISPLACED
@@ -162,7 +161,7 @@ def weigh_scatter(problem: LoopProblem, term: Expr, order: tuple[str, ...]) -> L
     then not written in the innermost loop.
     """
     # Strips need free loops outside, then one reduced loop, then one free loop.
-    free = problem.free
+    free = problem.view.free_loops
     *outer, around, last = order if len(order) > 2 else ("", "", "")
     if not (set(outer) <= set(free) and around not in free and last in free):
         return weigh(problem, term, order, "scatter", problem.target)
@@ -174,13 +173,13 @@ def weigh_scatter(problem: LoopProblem, term: Expr, order: tuple[str, ...]) -> L
 
 def best_scatter(problem: LoopProblem, term: Expr, terms: int = 1) -> LoopOrder:
     """Return the cheapest nest that accumulates a term into the result."""
-    bound = term.vars if isinstance(term, Reduce) else ()
-    nests = [weigh_scatter(problem, term, order) for order in loop_orders(problem, problem.free, bound, each=terms)]
+    free, bound = problem.view.free_loops, term.vars if isinstance(term, Reduce) else ()
+    nests = [weigh_scatter(problem, term, order) for order in loop_orders(problem, free, bound, each=terms)]
     # Threads can share the loops only if the outermost one is over the result.
     if problem.variant.parallel_loops:
-        shared = [nest.order[:1] and nest.order[0] in problem.free for nest in nests]
+        shared = [nest.order[:1] and nest.order[0] in free for nest in nests]
         nests = [n if s else replace(n, cost=n.cost * SHARED) for n, s in zip(nests, shared, strict=True)]
-    absent = typed_implicit_value(term.body, problem.types) if isinstance(term, Reduce) and term.op == "add" else 0
+    absent = typed_implicit_value(term.body, problem.view.types) if isinstance(term, Reduce) and term.op == "add" else 0
     if not same_value(absent, 0):
         # Implicit entries are added, too: every loop visits all coordinates.
         nests = [replace(n, cost=max(n.cost, DIMENSION ** len(n.order) * VECTORS)) for n in nests]

@@ -15,7 +15,7 @@ from ..concrete_notation.values import same_value
 from ..formats import Format, TensorType
 from ..formats.append_chains import append_chains
 from ..formats.format import dtypes_of, level_variables
-from ..index_notation.nodes import Access, Assignment, Expr, Reduce
+from ..index_notation.nodes import Access, Expr, Reduce
 from ..index_notation.operator_table import OPERATORS
 from ..index_notation.traversal import bound_variables, has_reduction, outermost_reductions, replaced
 from ..records import cached, record
@@ -42,44 +42,24 @@ class LoopProblem:
 
     # -- the assignment -----------------------------------------------------------------------------------------
     @cached
-    def assignment(self) -> Assignment:
-        """Return the assignment of the view."""
-        return self.view.assignment
-
-    @cached
     def value(self) -> Expr:
         """Return the right-hand side."""
-        return self.assignment.value
+        return self.view.assignment.value
 
     @cached
     def target(self) -> Access:
         """Return the result."""
-        return self.assignment.target
-
-    @cached
-    def types(self) -> Mapping[str, TensorType]:
-        """Return the types of all tensors."""
-        return self.view.types
+        return self.view.assignment.target
 
     @cached
     def dtypes(self) -> Mapping[str, str]:
         """Return the dtypes of all tensors."""
-        return dtypes_of(self.types)
+        return dtypes_of(self.view.types)
 
     @cached
     def result(self) -> TensorType:
         """Return the type of the result."""
-        return self.types[self.target.tensor]
-
-    @cached
-    def free(self) -> tuple[str, ...]:
-        """Return the loops over which nothing is reduced."""
-        return self.view.free_loops
-
-    @cached
-    def derived(self) -> tuple[DerivedVariable, ...]:
-        """Return the variables that follow from the loops."""
-        return self.view.derived
+        return self.view.types[self.target.tensor]
 
     @cached
     def bound(self) -> tuple[str, ...]:
@@ -94,17 +74,17 @@ class LoopProblem:
     @cached
     def names(self) -> frozenset[str]:
         """Return the names of tensors and index variables."""
-        return frozenset({*self.types, *(v for a in self.value.distinct_accesses for v in a.indices)})
+        return frozenset({*self.view.types, *(v for a in self.value.distinct_accesses for v in a.indices)})
 
     @cached
     def price_of_operands(self) -> float:
         """Return the cost of storing operands plainly before the loops."""
-        return sum(CONVERT * nonzeros(self.types[old].format) for old, _ in self.view.stored_plainly)
+        return sum(CONVERT * nonzeros(self.view.types[old].format) for old, _ in self.view.stored_plainly)
 
     @cached
     def density(self) -> float:
         """Return how many times as many entries operands stored plainly have as is typical, since they had blocks."""
-        return prod(density(self.types[old].format) for old, _ in self.view.stored_plainly)
+        return prod(density(self.view.types[old].format) for old, _ in self.view.stored_plainly)
 
     @cached
     def price_of_result(self) -> float:
@@ -140,7 +120,7 @@ class LoopProblem:
 
     def loops_of(self, expr: Expr) -> set[str]:
         """Return the loops that an expression depends on."""
-        return loops_of(expr, self.types, self.derived)
+        return loops_of(expr, self.view.types, self.view.derived)
 
     def stored_again(
         self, expr: Expr, formats: Mapping[Access, Format]
@@ -150,21 +130,21 @@ class LoopProblem:
         An operand that is read by several accesses gets a new name for each that reads it in another format.
         """
         if not formats:
-            return expr, self.types, {}
+            return expr, self.view.types, {}
         times = Counter(a.tensor for a in expr.distinct_accesses)
         types = self.with_formats({a: f for a, f in formats.items() if times[a.tensor] == 1})
         origins: dict[Access, Access] = {}
         for a, format in formats.items():
             if times[a.tensor] > 1:
                 new = Access(f"{a.tensor}({','.join(a.indices)})", a.indices)
-                old = self.types[a.tensor]
+                old = self.view.types[a.tensor]
                 types[new.tensor] = TensorType.of(old.dtype, format, fill=old.fill)
                 expr, origins[new] = replaced(expr, a, new), a
         return expr, types, origins
 
     def with_formats(self, formats: Mapping[Access, Format]) -> dict[str, TensorType]:
         """Return the types of all tensors, with some operands stored in other formats."""
-        types = dict(self.types)
+        types = dict(self.view.types)
         for a, format in formats.items():
             types[a.tensor] = TensorType.of(types[a.tensor].dtype, format, fill=types[a.tensor].fill)
         return types
@@ -188,7 +168,7 @@ class LoopProblem:
     @property
     def accumulating(self) -> bool:
         """True if the terms are added to the values that the result holds."""
-        return self.assignment.op is not None
+        return self.view.assignment.op is not None
 
     @cached
     def additive(self) -> bool:
@@ -202,7 +182,7 @@ class LoopProblem:
         """Return whether implicit entries of each term add nothing, so that terms can be accumulated one by one."""
         if not same_value(self.result.fill, 0):
             return False
-        return self.dense or all(same_value(typed_implicit_value(t, self.types), 0) for _, t in self.terms)
+        return self.dense or all(same_value(typed_implicit_value(t, self.view.types), 0) for _, t in self.terms)
 
     def folds(self, negative: bool, term: Expr, counting: bool = False) -> bool:
         """Return whether a term can be reduced into the result entry by entry, by another operator than addition.
@@ -214,12 +194,12 @@ class LoopProblem:
             return False
         # An element starts as the operator's neutral value, which implicit entries must not change.
         dtype, row = self.dtype(term.body), OPERATORS[term.op]
-        absent = typed_implicit_value(term.body, self.types)
+        absent = typed_implicit_value(term.body, self.view.types)
         neutral = same_value(absent, row.start(dtype)) or (
             counting and is_never_empty(term.op, absent) and same_value(absent, self.result.fill)
         )
         # Duplicates would have to be summed before they are reduced.
-        once = all(self.types[a.tensor].format.is_unique for a in term.distinct_accesses)
+        once = all(self.view.types[a.tensor].format.is_unique for a in term.distinct_accesses)
         # Reductions that skip NaN, and so start from it, are not folded.
         starts = row.start(dtype) is not None and not row.skips_nan
         return starts and neutral and once and dtype == self.result.dtype
@@ -232,7 +212,7 @@ class LoopProblem:
         digits: list[str] = []
         for v in level_variables(self.target, self.result.format)[:depth]:
             # A derived level variable is in order if its digits are, the most significant outermost.
-            components = radix_components(v, self.derived)
+            components = radix_components(v, self.view.derived)
             if not components:
                 return False
             digits += components
@@ -240,14 +220,14 @@ class LoopProblem:
 
     def depth_of_result(self, order: Sequence[str]) -> int:
         """Return the number of outer loops after which every coordinate of the result is known."""
-        place = places(order, self.derived)
+        place = places(order, self.view.derived)
         depths = [place[v] for v in self.target.indices if v in place]
-        return 1 + max([*depths, *(n for n, v in enumerate(order) if v in self.free)], default=-1)
+        return 1 + max([*depths, *(n for n, v in enumerate(order) if v in self.view.free_loops)], default=-1)
 
     def passes_edge(self, v: str) -> bool:
         """Return whether a loop over all values of ``v`` leaves the tensor, as blocks without guards at its edge do."""
         indices = {u for a in (*self.value.distinct_accesses, self.target) for u in a.indices}
-        return any(d.inside and v in d.needs and d.var in indices for d in self.derived)
+        return any(d.inside and v in d.needs and d.var in indices for d in self.view.derived)
 
 
 def loops_of(expr: Expr, types: Mapping[str, TensorType], derived: Sequence[DerivedVariable]) -> set[str]:

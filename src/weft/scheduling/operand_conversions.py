@@ -38,13 +38,13 @@ def reordered(format: Format, modes: tuple[int, ...]) -> Format:
 
 
 @lru_cache(maxsize=1024)
-def found_by_coordinate(format: Format, wide: bool) -> Format:
+def found_by_coordinate(format: Format, no_dense_levels: bool) -> Format:
     """Return a format whose outermost level can locate a coordinate, without any new stored entries.
 
-    The level is an array over the dimension, but a hash table if that is too large (``wide``) or if it is the only
+    The level is an array over the dimension, but a hash table if ``no_dense_levels`` are possible or if it is the only
     level.
     """
-    root = Hashed() if wide or format.order == 1 else Dense()
+    root = Hashed() if no_dense_levels or format.order == 1 else Dense()
     return Format(format.remapping, (root, *format.levels[1:]))
 
 

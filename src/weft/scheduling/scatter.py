@@ -82,7 +82,7 @@ class BlockScatter(Scatter):
 def _adds_nothing(problem: LoopProblem) -> bool:
     """Return whether each element is one value: there is one term, without a sum, and no duplicates are summed."""
     term, value = problem.only, problem.value
-    repeats = isinstance(value, Access) and not problem.types[value.tensor].format.is_unique
+    repeats = isinstance(value, Access) and not problem.view.types[value.tensor].format.is_unique
     return term is not None and not isinstance(term, Reduce) and not repeats
 
 
@@ -100,11 +100,11 @@ def _best_fold(problem: LoopProblem) -> tuple[LoopOrder, ...]:
         return (best_scatter(problem, term),)
     nests: list[LoopOrder] = []
     bound = term.vars if isinstance(term, Reduce) else ()
-    for order in loop_orders(problem, problem.free, bound):
-        if (loops := register_loops(problem, problem.types, term, order)) is not None:
+    for order in loop_orders(problem, problem.view.free_loops, bound):
+        if (loops := register_loops(problem, problem.view.types, term, order)) is not None:
             nest = weigh_scatter(problem, term, order)
             moved = {v for a in nest.converts for v in a.indices}
-            whole = moved.isdisjoint(loops.inner) and all(is_full(term, v, problem.types) for v in loops.inner)
+            whole = moved.isdisjoint(loops.inner) and all(is_full(term, v, problem.view.types) for v in loops.inner)
             if whole and tuple(order) == (*loops.outer, *(v for v in order if v in bound), *loops.inner):
                 nests.append(nest)
     return tuple(sorted(nests, key=lambda n: n.cost)[:1])
@@ -117,7 +117,7 @@ def _folded(term: Expr, nest: LoopOrder, draft: Draft) -> Stmt:
     assert isinstance(term, Reduce)
     # In registers, implicit entries are counted. Then only outer loops over free variables can leave elements out.
     if (stmt := in_registers(False, term, replace(nest, converts={}), None, draft)) is not None:
-        return draft.filled(stmt, list(takewhile(lambda v: v in problem.free, nest.order)), term)
+        return draft.filled(stmt, list(takewhile(lambda v: v in problem.view.free_loops, nest.order)), term)
     assert problem.folds(False, problem.terms[0][1]), "what is absent is counted in registers alone"
     value = draft.converted(term.body, problem.result.dtype)
     start = OPERATORS[term.op].start(problem.result.dtype)
@@ -149,10 +149,10 @@ def _filled_inside(negative: bool, term: Expr, nest: LoopOrder, draft: Draft) ->
         and is_full(term, variables[depth], draft.types)
     ):
         depth += 1
-    inner_free = [v for v in nest.order[depth:] if v in problem.free]
+    inner_free = [v for v in nest.order[depth:] if v in problem.view.free_loops]
     stmt = accumulated(negative, term, nest, draft)
     # The loops assign each element exactly once: no fill is written.
-    if not inner_free and depth == len(problem.free) and not bound:
+    if not inner_free and depth == len(problem.view.free_loops) and not bound:
         return stmt
     outer = nest.order[:depth]
     for _ in outer:

@@ -84,10 +84,10 @@ class Schedule:
     def serial(self) -> bool:
         """Return whether threads cannot share the loops, but might share others."""
         # Only a scatter into a dense result of several axes has other loops that threads might share.
-        scattered = (
-            self.candidate.strategy.accumulates(self.problem) and self.problem.dense and len(self.problem.free) > 1
-        )
-        return scattered and not (self.problem.variant.parallel_loops or self.program.shared_loop)
+        problem = self.problem
+        if not (problem.dense and len(problem.view.free_loops) > 1 and self.candidate.strategy.accumulates(problem)):
+            return False
+        return not (problem.variant.parallel_loops or self.program.shared_loop)
 
     @property
     def notes(self) -> tuple[str, ...]:
@@ -194,13 +194,13 @@ def _with_shared_loop(stmt: Stmt, schedule: Schedule) -> Stmt:
         case Forall(var=v, body=body) if any(isinstance(s, Split) and s.outer == v for s in splits):
             tiles = next(s.tiles for s in splits if isinstance(s, Split) and s.outer == v)
             outermost = level_variables(schedule.target, format)[0]
-            dense = tiles in problem.free and format.is_dense
+            dense = tiles in problem.view.free_loops and format.is_dense
             return Forall(v, body, parallel=dense or tiles == outermost)
         # A loop over a free variable writes different elements. A loop over a counter (#) stays serial. If the
         # result is appended, the loop must be over its outermost level, or over the most significant digit of that.
-        case Forall(var=v, body=body) if v in problem.free and "#" not in v:
+        case Forall(var=v, body=body) if v in problem.view.free_loops and "#" not in v:
             first = level_variables(schedule.target, format)[:1]
-            if format.is_dense or (first and radix_components(first[0], problem.derived)[:1] == (v,)):
+            if format.is_dense or (first and radix_components(first[0], problem.view.derived)[:1] == (v,)):
                 return Forall(v, body, parallel=True)
         # A fill comes first, outside the parallel loop. A scalar does too.
         case Seq(stmts=stmts) if isinstance(stmts[0], Fill) and len(stmts) == 2:

@@ -33,7 +33,7 @@ def cheapest(problem: LoopProblem) -> Candidate | None:
     if problem.accumulating and not problem.dense:
         raise FormatError(
             f"'+=' adds in place to a dense result, not to one in {problem.result.format}; write "
-            f"{to_text(sum_with_target(problem.assignment))}, in which {problem.target.tensor} is an operand"
+            f"{to_text(sum_with_target(problem.view.assignment))}, in which {problem.target.tensor} is an operand"
         )
     if problem.variant.accumulator == "dense" and (whole := DENSE_RESULT.propose(problem)) is not None:
         return whole

@@ -50,7 +50,7 @@ def tile_loops(schedule: Schedule) -> Schedule:
         return name
 
     program = schedule.program
-    tiles = Tiler(schedule.target, schedule.types, schedule.problem.derived, fresh)
+    tiles = Tiler(schedule.target, schedule.types, schedule.problem.view.derived, fresh)
     stmt = tiles.cut(program.stmt)
     program = replace(program, stmt=stmt, splits=(*program.splits, *tiles.splits))
     return replace(schedule, program=program, decisions=(*schedule.decisions, *tiles.notes))

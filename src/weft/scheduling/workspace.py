@@ -28,8 +28,8 @@ from .strategy import Candidate, Strategy
 class ResultWorkspace(Strategy):
     """The strategy that collects a row of the result, as in products of sparse matrices, or all of it, in a workspace.
 
-    Over all of the result, the loops can have any order, and operands are iterated as they are stored. That pays if the
-    result has few gaps.
+    If the result has few gaps, a workspace over all of it pays: the loops can have any order, and operands are iterated
+    as they are stored.
     """
 
     over: OneOf["last", "all"] = "last"  # the levels of the result that the workspace is over
@@ -55,7 +55,7 @@ class ResultWorkspace(Strategy):
         return _collected(term, candidate.nests[0], variables[:depth], variables[depth:], kind, draft)
 
     def sorts(self, problem: LoopProblem) -> bool:
-        return self.over == "last" and len(problem.free) == 1
+        return self.over == "last" and len(problem.view.free_loops) == 1
 
 
 def _best_over_all(problem: LoopProblem, term: Expr) -> LoopOrder | None:
@@ -68,7 +68,7 @@ def _best_over_all(problem: LoopProblem, term: Expr) -> LoopOrder | None:
     if format.is_structured or not listed or not is_appendable(format):
         return None
     # Implicit entries must not change a sum. Another reduction may count them if the fill value is their value.
-    absent = typed_implicit_value(term.body, problem.types)
+    absent = typed_implicit_value(term.body, problem.view.types)
     counted = problem.folds(False, term, counting=True) and same_value(problem.result.fill, absent)
     if not ((problem.additive and problem.neutral) or counted):
         return None
@@ -153,7 +153,7 @@ def _inner_sum(problem: LoopProblem, term: Expr) -> Reduce | None:
         return None
     (inner,) = sums
     others = replaced(term, inner, Literal(0)).distinct_accesses
-    located = all(problem.types[a.tensor].format.is_dense for a in others)
-    absent = [typed_implicit_value(e, problem.types) for e in (inner.body, term)]
+    located = all(problem.view.types[a.tensor].format.is_dense for a in others)
+    absent = [typed_implicit_value(e, problem.view.types) for e in (inner.body, term)]
     skipped = same_value(absent[0], 0) and same_value(absent[1], problem.result.fill)
-    return inner if located and skipped and is_driven(term, {inner}, problem.types) else None
+    return inner if located and skipped and is_driven(term, {inner}, problem.view.types) else None
