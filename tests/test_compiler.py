@@ -15,7 +15,7 @@ from weft.formats import TensorType, parse_format
 from weft.index_notation import parse
 from weft.ir import Function, Return, Var
 from weft.ir.verify import problems
-from weft.lowering.function_kind import FunctionKind
+from weft.module import Module
 from weft.optimizations import PASSES, STAGES
 from weft.records import replace
 from weft.tracing import Trace
@@ -30,23 +30,20 @@ CASES = [
 ]
 
 
-def lowered(text, formats):
-    return plan_loops(
-        parse(text), {n: TensorType.of("float64", parse_format(f, len(f.split(":")[0]))) for n, f in formats.items()}
-    )
+def module(text, formats):
+    types = {n: TensorType.of("float64", parse_format(f, len(f.split(":")[0]))) for n, f in formats.items()}
+    return Module(plan_loops(parse(text), types))
 
 
 @pytest.mark.parametrize(("text", "formats"), CASES)
-@pytest.mark.parametrize(
-    "mode", [FunctionKind.COUNT, FunctionKind.ASSEMBLE, FunctionKind.COMPUTE, FunctionKind.EVALUATE]
-)
+@pytest.mark.parametrize("mode", ["count", "assemble", "compute", "evaluate"])
 def test_every_function_is_well_formed(text, formats, mode):
-    function = lowered(text, formats).function(mode).ir
+    function = module(text, formats).lowered(f"kernel/{mode}").ir
     assert problems(function) == []
 
 
 def test_same_input_same_c():
-    script = "from tests.test_compiler import CASES, lowered\nprint([lowered(*case).source for case in CASES])"
+    script = "from tests.test_compiler import CASES, module\nprint([module(*case).source for case in CASES])"
     seen = {
         subprocess.run(
             [sys.executable, "-c", script], env={**os.environ, "PYTHONHASHSEED": seed}, capture_output=True, check=True,
@@ -141,13 +138,13 @@ def test_a_malformed_result_names_its_pass():
 
 
 def test_loops_that_bind_nothing_are_malformed():
-    kernel = lowered(*CASES[0])
+    kernel = module(*CASES[0])
     loops = kernel.schedule.program.stmt
     inner = replace(kernel.schedule, program=replace(kernel.schedule.program, stmt=loops.body))
     with pytest.raises(LoweringError, match="is not bound by a loop"):
         Trace(verify=True)("cheapest schedule", lambda: inner)
     with weft.config.override(debug="verify"):
-        assert lowered(*CASES[0]).schedule == kernel.schedule
+        assert module(*CASES[0]).schedule == kernel.schedule
 
 
 @pytest.mark.compiles_alone

@@ -23,12 +23,12 @@ ORDER = (
     "_api", "sections", "hints", "errors", "doors", "records", "trees", "optimizations", "code_options",
     "variant", "control_groups", "config", "tracebacks", "dtypes", "abi", "ir", "index_notation", "concrete_notation",
     "remapping", "queries", "formats", "analysis", "scheduling", "lowering", "assembly", "codegen", "tracing",
-    "compiler", "runtime", "storage", "execution", "operations", "tensor", "drawing", "numpy_api", "array_api",
-    "interop", "io", "csgraph", "fft", "lib", "linalg", "dask", "xarray", "testing", "versions", "__init__",
-    "shipping", "playground", "demo", "__main__",
+    "compiler", "module", "runtime", "storage", "execution", "operations", "tensor", "drawing", "numpy_api",
+    "array_api", "interop", "io", "csgraph", "fft", "lib", "linalg", "dask", "xarray", "testing", "versions",
+    "__init__", "shipping", "playground", "demo", "__main__",
 )  # fmt: skip
 # The compiler is given the settings that affect code, so that these are in the keys of all that it makes.
-WITHOUT_CONFIG = set(ORDER[ORDER.index("dtypes") : ORDER.index("compiler") + 1])
+WITHOUT_CONFIG = set(ORDER[ORDER.index("dtypes") : ORDER.index("module") + 1])
 RANK = {block: rank for rank, block in enumerate(ORDER)}
 
 KNOW_FORMATS = {"formats", "interop", "io"}

@@ -131,7 +131,7 @@ def _origins() -> Iterator[list[str]]:
 def loops(kernel: Any) -> str:
     """Return the loops of a kernel as C, without prefetching and the questions whether to stop."""
     (part,) = kernel.kernels
-    lines = print_module([part.lowered.evaluation.ir]).splitlines()
+    lines = print_module([part.module.evaluation.ir]).splitlines()
     begin = next(n for n, line in enumerate(lines) if line.startswith("  for ("))
     end = next(n for n, line in enumerate(lines) if n > begin and line == "  }")
     return "\n".join(line for line in lines[begin : end + 1] if not line.startswith("#"))

@@ -75,19 +75,19 @@ def planned(text, **tensors):
 def test_loops_for_several_threads_sum_in_the_order_of_those_for_one(format, shares):
     """Where entries come in no order, or more than once, there are no such loops."""
     found = planned("y(i,k) = A(j,i)*X(j,k)", A=tensor(format), X=weft.asarray(X))
-    assert found.kernel.lowered.schedule.serial
+    assert found.kernel.module.schedule.serial
     assert found.has_equal_parallel_loops == shares
 
 
 def test_rows_in_no_order_are_shared_as_they_are():
     found = planned("y(i,k) = A(i,j)*X(j,k)", A=tensor("hash"), X=weft.asarray(X))
     assert found.kernel.chunked
-    assert found.kernel.lowered.schedule.conversions == ()
+    assert found.kernel.module.schedule.conversions == ()
 
 
 def test_the_order_of_sums():
     def order(text, **tensors):
-        s = planned(text, **tensors).kernel.lowered.schedule
+        s = planned(text, **tensors).kernel.module.schedule
         return order_of_sums(s.program, s.target, s.types, True)
 
     dense = weft.asarray(X)

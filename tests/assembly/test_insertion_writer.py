@@ -46,7 +46,7 @@ SKELETONS = {
 def text_of(source, target, dtype="float64"):
     found = insertion_kernel(TensorType.of(dtype, source), TensorType.of("float64", target), False)
     assert isinstance(found, InsertionKernel), found
-    return "\n\n".join(map(function_text, found.lowered.insertion_functions()))
+    return "\n\n".join([function_text(found.module.lowered(name).ir) for name in found.module.ordinary])
 
 
 @pytest.mark.parametrize("name", FIGURES)

@@ -14,6 +14,7 @@ from weft.config import config
 from weft.formats import TensorType, parse_format
 from weft.index_notation import parse
 from weft.ir.printer import function_text
+from weft.module import Module
 from weft.remapping.nodes import counters_of
 
 RESULTS = ("dia", "ell", "bsr", "csb", "hash", "dok", "skyline", "banded", "hyb", "lil")
@@ -156,8 +157,8 @@ def test_reports():
 def test_a_query_of_outer_coordinates_needs_no_inner_loop():
     dia = TensorType.of("float64", parse_format("dia", 2))
     loose = TensorType.of("float64", parse_format("dia", 2).unsorted())  # diagonals in no order are not merged
-    lowered = plan_loops(parse("C(i,j) = A(i,j) + B(i,j)"), {"C": dia, "A": loose, "B": loose})
-    first, *_, last = map(function_text, lowered.insertion_functions())
+    module = Module(plan_loops(parse("C(i,j) = A(i,j) + B(i,j)"), {"C": dia, "A": loose, "B": loose}))
+    first, *_, last = [function_text(module.lowered(name).ir) for name in module.ordinary]
     assert "for j in" in last  # over the columns of a diagonal
     assert "for j in" not in first
 
@@ -170,9 +171,9 @@ def test_a_copy_contributes_entries_in_their_order(order):
         target = TensorType.of("float64", parse_format("coo" if order > 1 else "s", order))
         if format.is_curved:
             continue
-        lowered = schedule_entry_loops(source, target, CodeOptions())
-        program = lowered.schedule.program
-        by_loops = contribution_order(program, lowered.schedule.target, {"A": source})
+        loops = schedule_entry_loops(source, target, CodeOptions())
+        program = loops.schedule.program
+        by_loops = contribution_order(program, loops.schedule.target, {"A": source})
         by_levels = entry_order_of(format, [loop.var for loop in foralls_of(program.stmt)])
         counted = any(counters_of(c) for c in format.remapping.coordinates)  # loops know no counters of others
         known = by_levels.by[: len(by_loops.by)] if counted else by_levels.by

@@ -15,6 +15,7 @@ from weft.ir.builder import add, block, lit, load, sub, var
 from weft.ir.passes.prefetch_streams import prefetch_memory
 from weft.ir.printer import function_text
 from weft.ir.verify import verify
+from weft.module import Module
 
 from .compiled import build
 
@@ -22,8 +23,7 @@ from .compiled import build
 def text(assignment, **formats):
     """The IR of a kernel that asks ahead."""
     types = {name: TensorType.of("float64", parse_format(f, order)) for name, (f, order) in formats.items()}
-    lowered = plan_loops(parse(assignment), types)
-    function = lowered.function(lowered.kinds[-1]).ir
+    function = Module(plan_loops(parse(assignment), types)).evaluation.ir
     return function_text(verify(prefetch_memory(function)))
 
 

@@ -12,7 +12,7 @@ from weft.index_notation import parse
 from weft.index_notation.operator_table import OPERATORS
 from weft.ir.passes.vector_math import SIZE, batch_math_calls
 from weft.ir.verify import verify
-from weft.lowering.function_kind import FunctionKind
+from weft.module import Module
 
 from .compiled import build
 
@@ -54,7 +54,7 @@ def values(dtype, count=1 << 12):
 def flat(text, dtype, *names):
     """The IR of an expression over vectors."""
     vector = TensorType.of(dtype, parse_format("dense", 1))
-    return plan_loops(parse(text), {"y": vector, **dict.fromkeys(names, vector)}).function(FunctionKind.EVALUATE).ir
+    return Module(plan_loops(parse(text), {"y": vector, **dict.fromkeys(names, vector)})).evaluation.ir
 
 
 def errors(got, exact, dtype):

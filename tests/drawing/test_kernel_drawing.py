@@ -39,36 +39,36 @@ PICTURES = {  # as the page on display makes them
 
 
 def planned(kernel):
-    return [each.lowered for each in kernel.kernels]
+    return [each.module for each in kernel.kernels]
 
 
-def drawn_lattices(lowered):
-    return lattices(lowered.context, lowered.evaluation.lattices)
+def drawn_lattices(module):
+    return lattices(module.context, module.evaluation.lattices)
 
 
 @pytest.mark.parametrize("name", EXPRESSIONS)
 def test_drawings_of_expressions(name):
     text, formats = EXPRESSIONS[name]
     kernel = weft.compile(text, **formats)
-    for lowered in planned(kernel):
-        graph = iteration_graph(lowered.context, to_text(lowered.assignment))
+    for module in planned(kernel):
+        graph = iteration_graph(module.context, to_text(module.loops.assignment))
         shown = {label.text for label in checked(graph_scene(graph)).iter(f"{SVG}text")}
         assert shown.issuperset(v for v, _ in graph.loops)
         assert shown.issuperset(path.access for path in graph.paths)
-        for lattice in drawn_lattices(lowered):
+        for lattice in drawn_lattices(module):
             root = checked(lattice_scene(lattice))
             assert all(point.computed for point in lattice.points)
             assert lattice.text in {label.text for label in root.iter(f"{SVG}text")}
     checked_svg(iteration_graph_svg(kernel))
     assert [v for v, _ in lattices_svg(kernel)] == [
-        lattice.var for lowered in planned(kernel) for lattice in drawn_lattices(lowered)
+        lattice.var for module in planned(kernel) for lattice in drawn_lattices(module)
     ]
     checked_svg(kernel_drawing(kernel))
 
 
 def test_iteration_graph():
-    (lowered,) = planned(weft.compile("C(i,k) = A(i,j)*B(j,k)", A="csr", B="csc:1,0"))
-    graph = iteration_graph(lowered.context, "")
+    (module,) = planned(weft.compile("C(i,k) = A(i,j)*B(j,k)", A="csr", B="csc:1,0"))
+    graph = iteration_graph(module.context, "")
     assert graph.loops == (("i", "parallel"), ("j", ""), ("k", ""))
     assert [(path.access, path.stops) for path in graph.paths] == [
         ("A(i,j)", (("i", "A1 dense"), ("j", "A2 compressed"))),
@@ -79,14 +79,14 @@ def test_iteration_graph():
 
 
 def test_loops_that_are_cut_stand_for_their_variables():
-    (lowered,) = planned(weft.compile("y(i) = A(i,j)*x(j)", A="dia"))
-    assert iteration_graph(lowered.context, "").loops == (("j-i", ""), ("j", ""), ("i", "in tiles, parallel"))
+    (module,) = planned(weft.compile("y(i) = A(i,j)*x(j)", A="dia"))
+    assert iteration_graph(module.context, "").loops == (("j-i", ""), ("j", ""), ("i", "in tiles, parallel"))
 
 
 def test_lattices():
     """The union of 2017, Fig. 8, whose second operand is an intersection."""
-    (lowered,) = planned(weft.compile("a(i) = b(i) + c(i)*d(i)", **dict.fromkeys("abcd", "coo")))
-    (lattice,) = drawn_lattices(lowered)
+    (module,) = planned(weft.compile("a(i) = b(i) + c(i)*d(i)", **dict.fromkeys("abcd", "coo")))
+    (lattice,) = drawn_lattices(module)
     assert [(point.merged, point.computed) for point in lattice.points] == [
         (("b1", "c1", "d1"), "a(i) = b(i) + c(i)*d(i)"),
         (("c1", "d1"), "a(i) = c(i)*d(i)"),
@@ -96,8 +96,8 @@ def test_lattices():
 
 
 def test_loops_without_a_merge_say_so():
-    (lowered,) = planned(weft.compile("y(i) = A(i,j)*x(j)", A="csr"))
-    texts = [lattice.text for lattice in drawn_lattices(lowered)]
+    (module,) = planned(weft.compile("y(i) = A(i,j)*x(j)", A="csr"))
+    texts = [lattice.text for lattice in drawn_lattices(module)]
     assert texts == [
         "loop over i: walks A1 alone, so that nothing is merged",
         "loop over j: walks A2 alone, so that nothing is merged, and locates x1",

@@ -263,7 +263,7 @@ def test_debug_prints_the_passes_of_conversions(capfd):
 def test_passes_of_conversions_are_verified(monkeypatch):
     """As those of expressions are: each lowering is called by the name of its pass."""
     writers = {
-        InsertionWriter: lambda: insertion_kernel(type_of("csr"), type_of("dia"), False).lowered.insertion_functions(),
+        InsertionWriter: lambda: insertion_kernel(type_of("csr"), type_of("dia"), False).source,
         HashInsertionWriter: lambda: (
             hash_insertion_kernel(
                 TensorType("float64", Format.list_of(parse_format("coo", 2).remapping), ("int64",) * 3),

@@ -75,7 +75,7 @@ def test_what_is_found_is_what_would_be_compiled(index, monkeypatch):
         made = told(plan.kernel)
         plans.clear()
         with monkeypatch.context() as without:
-            for name in ("plan", "lowered", "loop_facts", "run_facts", "text_of"):
+            for name in ("plan", "module", "loop_facts", "run_facts"):
                 without.setattr(planning, name, None)  # the compiler is not asked
             again = planned(text, formats)
             if again.kernel.loops.request is not None:
@@ -93,7 +93,7 @@ def test_conversions_are_found(monkeypatch):
     pairs = [(a, b) for n, a in enumerate(types) for b in types[n % 3 :: 3] if a != b]
     made = {pair: found if isinstance(found := insertion_kernel(*pair, False), str) else told(found) for pair in pairs}
     plans.clear()
-    for name in ("insertion", "lowered", "loop_facts", "run_facts", "text_of"):
+    for name in ("insertion", "module", "loop_facts", "run_facts"):
         monkeypatch.setattr(planning, name, None)
     for pair, expected in made.items():
         found = insertion_kernel(*pair, False)
@@ -121,7 +121,7 @@ def test_answers_that_are_not_whole_are_made_anew(index, harm, monkeypatch, tmp_
     if harm == "of other sources":
         monkeypatch.setattr(plan_index, "build_stamp", lambda: "another")
     again = planned(text, formats).kernel
-    assert "lowered" in vars(again.loops)
+    assert "module" in vars(again.loops)
     assert told(again) == made
 
 
@@ -134,7 +134,7 @@ def test_a_text_that_is_not_the_one_told_is_looked_for_by_its_own_digest():
     loops._texts = {"kernel/evaluate": weft.records.replace(known, digest="0" * 64)}
     text = loops.functions("kernel")._wanted("evaluate")
     assert text.facts.digest == "0" * 64
-    assert "lowered" not in vars(loops)
+    assert "module" not in vars(loops)
     assert text.source  # which is made when nothing has this digest
     assert text.facts.digest == texts["evaluate"]
 
@@ -157,7 +157,7 @@ def test_the_index_that_is_installed(index, tmp_path, monkeypatch):
         plans.clear()
         plan_index.shipped_answers.cache_clear()
         kernel = planned(text, formats).kernel
-        assert ("lowered" in vars(kernel.loops)) == (harm is not None)
+        assert ("module" in vars(kernel.loops)) == (harm is not None)
         assert told(kernel) == made
         for path in records(index):
             path.unlink()
@@ -210,4 +210,14 @@ def test_kernels_on_disk_are_found_without_the_compiler(index):
     assert {"execution", "runtime"} <= {*loaded}
 
 
-COMPILER = {"analysis", "assembly", "codegen", "compiler", "concrete_notation", "lowering", "scheduling", "tracing"}
+COMPILER = {
+    "analysis",
+    "assembly",
+    "codegen",
+    "compiler",
+    "concrete_notation",
+    "lowering",
+    "module",
+    "scheduling",
+    "tracing",
+}

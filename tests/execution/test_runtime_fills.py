@@ -146,7 +146,7 @@ def test_plans_of_two_fill_values_share_their_functions():
         return plan_for(parse("C(i,j) = A(i,j) * B(i,j)"), (type, TensorType.of("float64", parse_format("csr", 2))))
 
     first, second = plan(2.5), plan(3.5)
-    assert first.kernel.lowered is second.kernel.lowered
+    assert first.kernel.module is second.kernel.module
     assert first.kernel is not second.kernel
 
 

@@ -14,6 +14,7 @@ from weft.execution.loops import Loops
 from weft.formats import TensorType, parse_format
 from weft.index_notation import parse
 from weft.ir import For, walk
+from weft.module import Module
 
 
 def types(**formats):
@@ -21,8 +22,7 @@ def types(**formats):
 
 
 def loops(text, **formats):
-    lowered = plan_loops(parse(text), types(**formats))
-    function = lowered.function(lowered.kinds[-1]).ir
+    function = Module(plan_loops(parse(text), types(**formats))).evaluation.ir
     return sum(isinstance(n, For) for n in walk(function.body))
 
 
@@ -54,7 +54,7 @@ def test_nothing_is_fetched_where_entries_follow_each_other_or_later_ones_are_no
 
 def test_an_outer_product_is_not_counted():
     loops = plan_loops(parse("C(i,j) = x(i)*y(j)"), types(C=("csr", 2), x=("s", 1), y=("s", 1)))
-    kernel = Kernel(Loops(None, loops))
+    kernel = Kernel(Loops(None, Module(loops)))
     (bound,) = kernel._bounds
     assert bound({"x": (3,), "y": (5,)}) == 15
 
@@ -63,8 +63,8 @@ def test_an_outer_product_is_not_counted():
 def test_a_reduction_meets_entries_as_they_come(op, fill):
     type = TensorType.of("float64", parse_format("csr", 2), fill=fill)
     assignment = parse(f"y(j) = {op}(i, A(i,j))")
-    lowered = plan_loops(assignment, {"y": TensorType.of("float64", parse_format("dense", 1), fill=fill), "A": type})
-    assert not lowered.schedule.conversions
+    loops = plan_loops(assignment, {"y": TensorType.of("float64", parse_format("dense", 1), fill=fill), "A": type})
+    assert not loops.schedule.conversions
     dense = np.where(np.eye(5, 7) + np.eye(5, 7, 2) > 0, 2.5, fill)
     A = weft.asarray(dense, format="csr", fill_value=fill)
     found = weft.evaluate(f"y(j) = {op}(i, A(i,j))", A=A)

@@ -11,7 +11,7 @@ from weft.execution import plan_loops
 from weft.formats import TensorType, parse_format
 from weft.index_notation import parse
 from weft.ir.printer import function_text
-from weft.lowering.function_kind import FunctionKind
+from weft.module import Module
 from weft.variant import Variant
 
 FIGURES = {
@@ -43,15 +43,15 @@ SKELETONS = {
 }  # fmt: skip
 
 
-def lowered(text, formats):
+def module(text, formats):
     types = {name: TensorType.of("float64", parse_format(f, len(f))) for name, f in formats.items()}
-    return plan_loops(parse(text), types, Variant(options=config.code))
+    return Module(plan_loops(parse(text), types, Variant(options=config.code)))
 
 
 @pytest.mark.parametrize("name", FIGURES)
 def test_figure(name, golden):
     with config.override(reassociate=False):  # as the papers print sums, from the first entry to the last
-        function = lowered(*FIGURES[name]).function(FunctionKind.EVALUATE).ir
+        function = module(*FIGURES[name]).evaluation.ir
     text = function_text(function)
     assert_follow(text, SKELETONS[name])
     assert len(re.findall(r"\b(?:for p?[ijkB]|while)", text)) >= SKELETONS[name].count("for i")
@@ -80,5 +80,5 @@ def test_figure(name, golden):
 def test_lattices(text, formats, points):
     types = {name: TensorType.of("float64", parse_format(f, len(f))) for name, f in formats.items()}
     types["a"] = TensorType.of("float64", parse_format("d", 1))
-    function = plan_loops(parse(text), types).function(FunctionKind.EVALUATE)
+    function = Module(plan_loops(parse(text), types)).evaluation
     assert next(merge_lattice.to_text(p) for v, p in function.lattices if v == "i") == points

@@ -11,7 +11,7 @@ from weft.execution import plan_loops
 from weft.formats import Compressed, Format, Singleton, TensorType, parse_format
 from weft.index_notation import parse
 from weft.ir.printer import function_text
-from weft.lowering.function_kind import FunctionKind
+from weft.module import Module
 
 COO = parse_format("coo", 2)
 NO_EMPTY_ROW = Format("(i,j) -> (i,j)", [Compressed(unique=False, full=True), Singleton()])
@@ -40,14 +40,14 @@ SKELETONS = {
 }  # fmt: skip
 
 
-def lowered(text, formats):
+def module(text, formats):
     types = {name: TensorType.of("float64", format) for name, format in formats.items()}
-    return plan_loops(parse(text), types)
+    return Module(plan_loops(parse(text), types))
 
 
 @pytest.mark.parametrize("name", FIGURES)
 def test_figure(name, golden):
-    function = lowered(*FIGURES[name]).function(FunctionKind.EVALUATE).ir
+    function = module(*FIGURES[name]).evaluation.ir
     text = function_text(function)
     assert_follow(text, SKELETONS[name])
     golden(f"2018_{name}.txt", text)
@@ -55,13 +55,13 @@ def test_figure(name, golden):
 
 def test_fused_iteration_is_one_loop():
     """Fig. 1a: rows and columns of a coordinate list in a single loop."""
-    function = lowered(*FIGURES["fig01a"]).function(FunctionKind.EVALUATE).ir
+    function = module(*FIGURES["fig01a"]).evaluation.ir
     assert "while" not in function_text(function)
 
 
 def test_lattices_of_figure_6():
     """A coordinate list without an empty row covers the rows: they are walked by it alone, and the other is located."""
-    function = lowered(*FIGURES["fig09b"]).function(FunctionKind.EVALUATE)
+    function = module(*FIGURES["fig09b"]).evaluation
     found = {v: merge_lattice.to_text(points) for v, points in function.lattices}
     assert found == {"i": "(C1 | B1)", "j": "(B2 ∧ C2) (B2) (C2)"}
 

@@ -12,7 +12,7 @@ from weft.execution import kernel as kernels
 from weft.execution import thresholds
 from weft.formats import TensorType, parse_format
 from weft.index_notation import parse
-from weft.lowering.function_kind import FunctionKind
+from weft.module import Module
 from weft.storage import check
 
 RNG = np.random.default_rng(5)
@@ -91,9 +91,7 @@ def test_counted_where_the_bound_is_too_large(in_parts, monkeypatch):
 
 def test_a_loop_that_only_appends_is_bounded_by_its_segments():
     csr = TensorType.of("float64", parse_format("csr", 2))
-    bound = plan_loops(parse("C(i,j) = A(i,j) + B(i,j)"), dict.fromkeys("CAB", csr)).parallel_append_text(
-        FunctionKind.BOUND
-    )
+    bound = Module(plan_loops(parse("C(i,j) = A(i,j) + B(i,j)"), dict.fromkeys("CAB", csr))).text("parts/bound")
     assert "_crd" not in bound.partition("} weft_tensor;")[2]  # a comment before that explains the name
     assert all("_next < " in line for line in bound.splitlines() if "while" in line)  # strips, and no merge
 

@@ -127,7 +127,7 @@ def test_threads_have_other_loops_where_theirs_cannot_be_shared():
     text = parse("Y(i,j) = X(k,i)*Z(k,j)")
     alone = plan_for(text, tuple(types))
     shared = plan_for(text, tuple(types), variant=Variant(parallel_loops=True))
-    assert alone.kernel.lowered.schedule.serial
+    assert alone.kernel.module.schedule.serial
     assert not alone.kernel.chunked
     assert shared.kernel.chunked
-    assert [c.tensor for c in shared.kernel.lowered.schedule.conversions] == ["X"]
+    assert [c.tensor for c in shared.kernel.module.schedule.conversions] == ["X"]

@@ -36,7 +36,7 @@ def watched(monkeypatch):
     seen, run = [], Kernel.run
 
     def noting(self, storages, out=None):
-        seen.extend(w for w in self.lowered.schedule.program.workspaces if w.kind == "flags")
+        seen.extend(w for w in self.module.schedule.program.workspaces if w.kind == "flags")
         return run(self, storages, out)
 
     plans.clear()  # plans keep what ran before
@@ -149,7 +149,7 @@ def test_results_that_are_filled_with_something_else(text, absent, format, gathe
     result = TensorType.of("float64", parse_format(format, 2), fill=3.0)
     loops = plan_loops(parse(text), {"y": result, "A": A._storage.type}, Variant(accumulator=gathering))
     kernel = Kernel(Loops(None, loops))
-    assert [w.kind for w in kernel.lowered.schedule.program.workspaces] == [gathering]
+    assert [w.kind for w in kernel.module.schedule.program.workspaces] == [gathering]
     with config.override(num_threads=threads, parallel_threshold=0):
         found = kernel.run((A._storage,))
     check(found)

@@ -38,8 +38,6 @@ def tables_of(format: Format) -> Format | None:
 class HashInsertionWriter(EntryWriter):
     """Writer of the pass that inserts entries into hash tables."""
 
-    name = "grow"
-
     def __init__(self, f: FunctionState, access: Access, adds: bool):  # adds, or replaces, a stored value
         super().__init__(f, access)
         self.adds = adds

@@ -22,8 +22,8 @@ from ..ir.builder import block, cast, if_, lit
 from ..lowering.context import LoweringContext
 from ..lowering.environment import Environment
 from ..lowering.function_kind import FunctionKind
+from ..lowering.function_spec import FunctionSpec
 from ..lowering.function_state import FunctionState
-from ..lowering.lowerer import Lowerer
 from ..lowering.operand_values import is_entry, value_of
 from ..lowering.scalar_expressions import update
 from ..records import replace
@@ -35,11 +35,11 @@ from .insertion_queries import InsertionQueries
 from .insertion_threads import InsertionThreads
 
 
-def insertion_lowerer(context: LoweringContext, plan: InsertionPlan, phase: InsertionPass) -> Lowerer:
-    """Return the lowerer of a pass that assembles a result by insertion."""
+def insertion_function(context: LoweringContext, plan: InsertionPlan, phase: InsertionPass) -> FunctionSpec:
+    """Return the function of a pass that assembles a result by insertion."""
     writes_values = (phase.level is None and not Reuse.of(context, plan).values) or context.skip_fill
     kind = FunctionKind.COMPUTE if writes_values else FunctionKind.ASSEMBLE
-    return Lowerer(context, kind, partial(InsertionWriter, plan=plan, phase=phase))
+    return FunctionSpec(phase.name, kind, partial(InsertionWriter, plan=plan, phase=phase))
 
 
 def can_share(context: LoweringContext) -> bool:
@@ -80,10 +80,6 @@ class InsertionWriter(EntryWriter):
         return alone or (isinstance(added, Assign) and added.op is not None)
 
     # -- the function -------------------------------------------------------------------------------------------
-    @property
-    def name(self) -> str:
-        return self.of.phase.name
-
     @property
     def needs_loops(self) -> bool:
         # A pass without queries only inserts edges.

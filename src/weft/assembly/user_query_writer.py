@@ -27,8 +27,6 @@ class UserQueryWriter(EntryWriter):
     zeroed. The temporaries of the statements that have one are parameters after the results.
     """
 
-    name = "ask"
-
     def __init__(self, f: FunctionState, access: Access, statements: Sequence[Statement]):
         super().__init__(f, access)
         self.statements = tuple(statements)

@@ -68,11 +68,11 @@ def kernel_drawing(kernel: HasKernels, stages: bool | str | Iterable[str] = True
 
 
 def _graph(kernel: Kernel) -> Scene:
-    return graph_scene(iteration_graph(kernel.lowered.context, to_text(kernel.lowered.assignment)))
+    return graph_scene(iteration_graph(kernel.module.context, to_text(kernel.module.loops.assignment)))
 
 
 def _lattices(kernel: Kernel) -> tuple[Lattice, ...]:
-    return lattices(kernel.lowered.context, kernel.lowered.evaluation.lattices)
+    return lattices(kernel.module.context, kernel.module.evaluation.lattices)
 
 
 def _stacked(scenes: list[Scene]) -> Scene:

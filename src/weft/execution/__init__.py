@@ -10,7 +10,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from ..compiler import Lowered, plan_loops
+    from ..compiler import plan_loops
     from ..index_notation.standard_names import anonymous
     from ..scheduling.user_schedule import LoopNest
     from .absorbed import Absorbed
@@ -43,7 +43,6 @@ __all__ = [
     "InsertionTarget",
     "Kernel",
     "LoopNest",
-    "Lowered",
     "Plan",
     "accumulation",
     "announce",
@@ -73,7 +72,7 @@ __all__ = [
 ]  # fmt: skip
 
 _MODULES = {
-    "..compiler": "Lowered plan_loops",
+    "..compiler": "plan_loops",
     "..index_notation.standard_names": "anonymous",
     "..scheduling.user_schedule": "LoopNest",
     ".absorbed": "Absorbed",

@@ -18,7 +18,7 @@ from .kernel import Kernel, work
 from .same_structure import same_structure
 
 if TYPE_CHECKING:
-    from ..compiler import Lowered
+    from ..compiler import PlannedLoops
 
 
 class Plan(Protocol):
@@ -39,7 +39,7 @@ class Plan(Protocol):
 class Choice:
     """Loops that are planned, from which a plan may turn to alternatives."""
 
-    lowered: Lowered
+    loops: PlannedLoops
     operands: tuple[str, ...]  # names of the plan's operands, in order
     varies: bool  # True if the result has another format for dimensions that are too large for dense levels
     structure_operands: tuple[int, ...]  # positions of operands that may all share the result's sparsity structure
@@ -47,17 +47,17 @@ class Choice:
     @property
     def converts(self) -> bool:
         """True if operands or the result are converted, or values are inserted."""
-        s = self.lowered.schedule
+        s = self.loops.schedule
         made = bool(s.conversions) or s.final_format is not None or s.insertion is not None
-        return made or self.lowered.operands != self.operands
+        return made or self.loops.operands != self.operands
 
     def may_be(self, alternative: Alternative) -> bool:
         """Return whether a plan can have an alternative: one that differs, and keeps the user's own loops."""
-        lowered = self.lowered
-        if alternative.optimization in lowered.options.disabled:
+        loops = self.loops
+        if alternative.optimization in loops.options.disabled:
             return False
-        differs = any(getattr(lowered.variant, name) != value for name, value in alternative.change.items())
-        return differs and (alternative.keeps_order or lowered.user_schedule is None) and alternative.possible(self)
+        differs = any(getattr(loops.variant, name) != value for name, value in alternative.change.items())
+        return differs and (alternative.keeps_order or loops.user_schedule is None) and alternative.possible(self)
 
 
 @record
@@ -152,7 +152,7 @@ DENSE_RESULT = Alternative(
     "dense result",
     "most coordinates of the result are expected to get a value, so that all are flagged instead of listed",
     {"accumulator": "dense"},
-    lambda choice: choice.lowered.schedule.dense_result_possible,
+    lambda choice: choice.loops.schedule.dense_result_possible,
     _fills_result,
     "dense-result",
 )
@@ -160,7 +160,7 @@ HASH_LOOKUP = Alternative(
     "hash lookup",
     "a vector has many more entries than the rows that it is multiplied with, so that it is searched, not scanned",
     {"hash_lookup": True},
-    lambda choice: bool(choice.lowered.schedule.repeated_scans),
+    lambda choice: bool(choice.loops.schedule.repeated_scans),
     _scans_long_vector,
     "hash-lookup",
     must_wait=True,
@@ -169,7 +169,7 @@ PARALLEL_LOOPS = Alternative(
     "parallel loops",
     "several threads have enough to do, so that they get loops that they can share",
     {"parallel_loops": True},
-    lambda choice: choice.lowered.schedule.serial,
+    lambda choice: choice.loops.schedule.serial,
     _has_work_for_threads,
     "parallel-loops",
 )

@@ -11,28 +11,23 @@ import numpy as np
 
 from ..assembly.hash_insertion import FULL, HashInsertionWriter, tables_of
 from ..codegen import CText
-from ..compiler import Lowered, generate, lower, schedule_entry_loops, types_text
-from ..concrete_notation import to_text as statement_text
+from ..compiler import schedule_entry_loops
 from ..config import config
 from ..dtypes import name_of
 from ..formats import Format, TensorType
 from ..formats.append_chains import coordinate_list_format
 from ..formats.capabilities import GrowingSegments, HashTable
 from ..formats.level import LevelEntries
-from ..index_notation import to_text
-from ..ir import Function
-from ..ir.printer import function_text
 from ..lowering.function_kind import FunctionKind
-from ..lowering.implicit_entries import lowering_context
-from ..lowering.lowerer import Lowerer
-from ..records import cached
+from ..lowering.function_spec import FunctionSpec
+from ..module import Module, types_text
+from ..records import cached, replace
 from ..remapping import Remapping
 from ..runtime import memory
 from ..runtime.interrupts import fail
-from ..runtime.loader import Functions, load
+from ..runtime.loader import Functions
 from ..runtime.structs import counts_pointer
 from ..storage import Storage, tensor_type
-from ..tracing import Trace
 from .debug_output import show
 from .entry_lists import list_entries
 from .plan_cache import kept
@@ -218,52 +213,44 @@ class HashInsertionKernel:
     """Kernel that inserts the entries of a coordinate list into hash tables, until a table is full."""
 
     def __init__(self, source: TensorType, target: TensorType, adds: bool):
-        self.source_type, self.target, self.adds, self.options = source, target, adds, config.code
+        self.source_type, self.target, self.adds = source, target, adds
         self.text = f"the insertion of entries into {target.format} {target.dtype}"
         show(self)
 
-    def _lowered(self, trace: Trace | None = None) -> tuple[Lowered, Function]:
-        """Return the loops over the list, and the function that is made of them."""
+    @cached
+    def module(self) -> Module:
+        """Return the function ``grow`` of loops over the list."""
         source, target = self.source_type, self.target
         seen = tables_of(target.format)
         assert seen is not None
         # The list gets the fill value of the target: implicit entries of the list then change nothing.
         entries = TensorType(source.dtype, source.format, source.index_dtypes, target.fill)
-        lowered = schedule_entry_loops(entries, target, self.options, trace)
-        s = lowered.schedule
-        types = {**s.types, "B": TensorType(target.dtype, seen, target.index_dtypes, target.fill)}
-        writer = partial(HashInsertionWriter, adds=self.adds)
-        context = lowering_context(s.program, s.target, types, lowered.names, self.options)
-        return lowered, lower(Lowerer(context, FunctionKind.COMPUTE, writer), ("A",), trace)
+        loops = schedule_entry_loops(entries, target, config.code)
+        types = {**loops.schedule.types, "B": TensorType(target.dtype, seen, target.index_dtypes, target.fill)}
+        spec = FunctionSpec("grow", FunctionKind.COMPUTE, partial(HashInsertionWriter, adds=self.adds))
+        return Module(replace(loops, schedule=replace(loops.schedule, types=types)), {spec.name: spec}, self.text)
 
-    @cached
+    @property
     def source(self) -> CText:
         """C source of the insertion."""
-        return generate([self._lowered()[1]], self.options)
+        return self.module.source
 
     @cached
     def compiled(self) -> Functions:
         """Return the compiled function, ``grow``."""
-        return load(generate([self._lowered()[1]], self.options, shared=True), ["grow"], 2, self.text)
+        return Functions(self.module.text, 2, self.text)
 
-    @cached
+    @property
     def stages(self) -> dict[str, str]:
         """Text of every stage, by name."""
-        lowered, function = self._lowered()
-        return {
-            "index notation": to_text(lowered.assignment),
-            "formats": types_text({"A": self.source_type, "B": self.target}),
-            "concrete notation": statement_text(lowered.schedule.program.stmt),
-            "ir": function_text(function),
-            "c": self.source,
-        }
+        formats = types_text({"A": self.source_type, "B": self.target})
+        told = {**self.module.stages, "formats": formats}
+        return {name: text for name, text in told.items() if name not in ("schedule", "attribute queries", "lattices")}
 
     @property
     def passes(self) -> dict[str, str]:
         """The text of what each pass of the compiler returned, by name."""
-        trace = Trace(keep=True)
-        generate([self._lowered(trace)[1]], self.options, trace=trace)
-        return trace.texts()
+        return self.module.passes
 
 
 @kept

@@ -36,10 +36,9 @@ from .plan_cache import kept
 if TYPE_CHECKING:
     from ..analysis import runtime_fills
     from ..codegen import CText
-    from ..compiler import Lowered
-    from . import insertion_loops
+    from ..module import Module
 else:
-    runtime_fills, insertion_loops = Door("weft.analysis.runtime_fills"), Door("weft.execution.insertion_loops")
+    runtime_fills = Door("weft.analysis.runtime_fills")
 
 
 class _InsertionRun:
@@ -162,9 +161,9 @@ class InsertionKernel:
         return cls(loops)
 
     @property
-    def lowered(self) -> Lowered:
-        """The loops in the compiler's own form, made when it is first asked for."""
-        return self.loops.lowered
+    def module(self) -> Module:
+        """The functions as the compiler makes them."""
+        return self.loops.module
 
     @property
     def phases(self) -> tuple[str, ...]:
@@ -183,22 +182,22 @@ class InsertionKernel:
     @cached
     def source(self) -> CText:
         """C source of all insertion passes."""
-        return self.lowered.source
+        return self.module.source
 
     @cached
     def stages(self) -> dict[str, str]:
         """Text of every stage, by name."""
-        return insertion_loops.stages(self.lowered, self.shareable)
+        return self.module.stages
 
     @property
     def queries(self) -> str:
         """The attribute queries of each level, with the statements by which its pass answers them."""
-        return self.lowered.queries
+        return self.module.queries
 
     @property
     def passes(self) -> dict[str, str]:
         """The text of what each pass of the compiler returned, by name."""
-        return insertion_loops.passes(self.lowered, self.loops.request)
+        return self.module.passes
 
     @property
     def origins(self) -> tuple[str | None, ...]:

@@ -34,7 +34,7 @@ from .structure import Structure, check_writable, require_structure
 
 if TYPE_CHECKING:
     from ..analysis import runtime_fills
-    from ..compiler import Lowered
+    from ..module import Module
     from . import summary
 else:
     runtime_fills, summary = Door("weft.analysis.runtime_fills"), Door("weft.execution.summary")
@@ -89,14 +89,14 @@ class Kernel:
 
     # -- compiling ----------------------------------------------------------------------------------------------
     @property
-    def lowered(self) -> Lowered:
-        """The loops in the compiler's own form, made when it is first asked for."""
-        return self.loops.lowered
+    def module(self) -> Module:
+        """The functions as the compiler makes them."""
+        return self.loops.module
 
     @cached
     def source(self) -> str:
         """Return the C source of the functions that ``run`` calls, as one complete text."""
-        return self.lowered.source
+        return self.module.source
 
     def with_fills(self, fills: Mapping[str, Any], type: TensorType | None = None) -> Kernel:
         """Return the kernel for the fill values that it reads when it runs, with a result of this type."""
@@ -494,12 +494,12 @@ class Kernel:
     @property
     def stages(self) -> dict[str, str]:
         """Texts of all stages of the compiler, by name."""
-        return self.loops.lowered.stages
+        return self.module.stages
 
     @property
     def passes(self) -> dict[str, str]:
         """The text of what each pass of the compiler returned, by name."""
-        return self.loops.lowered.passes()
+        return self.module.passes
 
     @property
     def origins(self) -> tuple[str | None, ...]:
@@ -508,7 +508,7 @@ class Kernel:
 
     def summary(self, told: Collection[str] = ()) -> str:
         """Return a few lines on the kernel for users; loops over the variables in ``told`` are left out."""
-        return summary.summary(self.lowered, told)
+        return summary.summary(self.module, told)
 
 
 def work(storages: Sequence[Storage]) -> int:

@@ -1,4 +1,4 @@
-"""Facts about loops for those who run their kernels, and the texts of their functions."""
+"""The compiler's side of ``Loops``: modules for requests, and facts about loops for those who run their kernels."""
 
 from __future__ import annotations
 
@@ -8,15 +8,18 @@ import numpy as np
 
 from ..analysis.coordinate_sets import bound
 from ..analysis.derived_variables import radix_components
-from ..codegen import CText
-from ..compiler import Lowered, generate, plan_loops, plan_on_structure
+from ..analysis.runtime_fills import fill_operands
+from ..analysis.summation_order import order_of_sums
+from ..compiler import PlannedLoops, plan_loops, plan_on_structure
 from ..formats.append_chains import append_chains
 from ..formats.format import level_variables
 from ..formats.size_bound import SizeBound
 from ..index_notation import to_text
-from ..index_notation.nodes import Reduce
+from ..index_notation.nodes import Expr, Reduce
 from ..index_notation.traversal import reductions
-from ..lowering.function_kind import FunctionKind
+from ..lowering.parallel_append import why_not_in_parts
+from ..module import Module, copies_entries
+from ..records import replace
 from .facts import EntryRequest, LoopFacts, LoopRequest, RunFacts, StoredAgain, WorkspaceFacts
 from .insertion_loops import entry_loops, insertion_facts
 
@@ -24,21 +27,28 @@ _BYTES_PER_COORDINATE = {"list": 9, "pairs": 28, "flags": 1}
 """Bytes of a workspace for each coordinate, without its value, by the kind of the workspace."""
 
 
-def lowered(request: LoopRequest | EntryRequest) -> Lowered:
-    """Return the loops that are planned for a request."""
+def module(request: LoopRequest | EntryRequest) -> Module:
+    """Return the functions of the loops that are planned for a request."""
     if isinstance(request, EntryRequest):
         entries = entry_loops(request)
-        assert isinstance(entries, Lowered)
-        return entries
+        assert isinstance(entries, PlannedLoops)
+        return Module(entries)
     if request.lead is not None:
         shared = plan_on_structure(request.assignment, request.types, request.lead, request.variant)
         assert shared is not None
-        return shared
-    found = plan_loops(request.assignment, request.types, request.variant, skip_fill=request.skip_fill)
-    return found.with_wide_index() if request.wide else found
+        return Module(shared)
+    loops = plan_loops(request.assignment, request.types, request.variant, skip_fill=request.skip_fill)
+    return with_wide_index(loops) if request.wide else Module(loops)
 
 
-def loop_facts(loops: Lowered) -> LoopFacts:
+def with_wide_index(loops: PlannedLoops) -> Module:
+    """Return the functions of the same loops with 64-bit index arrays in the result."""
+    s, type = loops.schedule, loops.schedule.result
+    wide = replace(type, index_dtypes=("int64",) * len(type.index_dtypes))
+    return Module(replace(loops, schedule=replace(s, types={**s.types, s.target.tensor: wide})))
+
+
+def loop_facts(loops: PlannedLoops) -> LoopFacts:
     """Return what is known of loops once they are planned."""
     s = loops.schedule
     return LoopFacts(
@@ -46,11 +56,13 @@ def loop_facts(loops: Lowered) -> LoopFacts:
         s.target,
         s.result,
         loops.operands,
-        loops.renamed_value.distinct_accesses,
+        _renamed_value(loops).distinct_accesses,
         tuple([(v, each.op) for each in reductions(loops.assignment.value) for v in each.vars]),
         tuple(
             WorkspaceFacts(
-                w.indices, np.dtype(w.dtype).itemsize + _BYTES_PER_COORDINATE.get(w.kind, 0), w in loops.list_workspaces
+                w.indices,
+                np.dtype(w.dtype).itemsize + _BYTES_PER_COORDINATE.get(w.kind, 0),
+                w.kind in ("list", "pairs"),
             )
             for w in s.program.workspaces
             if w.kind not in ("scalar", "hash")
@@ -59,59 +71,84 @@ def loop_facts(loops: Lowered) -> LoopFacts:
         s.final_format,
         loops.skip_fill,
         loops.variant,
-        None if loops.structure is None else loops.structure.tensor,
-        tuple(loops.fills.items()),
+        None if loops.lead is None else loops.lead.tensor,
+        tuple(fill_operands(loops.types).items()),
         insertion_facts(loops),
     )
 
 
-def _described(loops: Lowered) -> str:
-    """Return the source and the result of a conversion by insertion in words."""
-    s = loops.schedule
-    source, target = s.types["A"], s.result
-    return f"the conversion of {source.format} {source.dtype} to {target.format} {target.dtype}"
+def _renamed_value(loops: PlannedLoops) -> Expr:
+    """Return the right-hand side in terms of the functions' own operands."""
+    value = loops.assignment.value
+    for c in loops.schedule.conversions:
+        value = c.renamed(value)
+    return value
 
 
-def run_facts(loops: Lowered) -> RunFacts:
+def run_facts(module: Module) -> RunFacts:
     """Return what is known of loops once their functions are lowered."""
-    s = loops.schedule
-    sums = loops.sums if s.serial or loops.variant.parallel_loops else None
+    loops, s = module.loops, module.schedule
+    if copies_entries(loops):
+        return RunFacts(module.described, module.inserts_in_parallel)
+    sums = None
+    if s.serial or loops.variant.parallel_loops:
+        sums = order_of_sums(s.program, s.target, s.types, loops.options.reassociates)
+    counted = tuple([c.over for c in module.context.implicit_entries.values() if c.needs_number])
+    visited = () if loops.variant.conversion else _visited_axes(module)
     if s.insertion is not None:
-        if loops.variant.conversion:
-            return RunFacts(_described(loops), loops.inserts_in_parallel)
-        return RunFacts(
-            loops.described,
-            loops.inserts_in_parallel,
-            counted=loops.counted_reductions,
-            visited_axes=loops.visited_axes,
-            sums=sums,
-        )
-    function = loops.evaluation
+        return RunFacts(module.described, module.inserts_in_parallel, counted=counted, visited_axes=visited, sums=sums)
+    function = module.evaluation
     return RunFacts(
-        loops.described,
+        module.described,
         function.chunked,
         function.unsequenced,
-        loops.counted_reductions,
-        _bounds(loops),
-        FunctionKind.BOUND in loops.kinds and loops.options.enabled("size-bounds"),
-        loops.appends_in_parallel,
-        () if loops.variant.conversion else loops.visited_axes,
+        counted,
+        _bounds(module),
+        "kernel/bound" in module.ordinary and loops.options.enabled("size-bounds"),
+        _appends_in_parallel(module),
+        visited,
         sums,
     )
 
 
-def _bounds(loops: Lowered) -> tuple[SizeBound, ...] | None:
+def _appends_in_parallel(module: Module) -> bool:
+    """Return whether threads can append in parts."""
+    if not module.options.enabled("parallel-append") or not module.loops.appends:
+        return False
+    return why_not_in_parts(module.context) is None and module.context.reaches_stored_only
+
+
+def _visited_axes(module: Module) -> tuple[int, ...]:
+    """Return the axes of a result all of whose coordinates are visited, if not because an operand has them all.
+
+    Loops over a function of a sum are such, as each element has a value of its own.
+    """
+    loops, indices = module.loops, module.schedule.target.indices
+    levels = [(a, loops.types[a.tensor].format) for a in loops.assignment.value.distinct_accesses]
+    told = {v for a, _ in levels for v, level in loops.types[a.tensor].levels_of(a) if level.full}
+    lattices = module.evaluation.lattices
+    every = {v for v, points in lattices if any(all(it.full for it in point.coiterate) for point in points)}
+    # The outermost loop alone may visit the rows of an operand that is stored again.
+    visited, outermost = every.intersection(indices) - told, {v for v, _ in lattices[:1]}
+    arrays = {v for a, format in levels if format.is_dense for v in a.indices}
+    alone = visited <= outermost and (arrays.intersection(indices) or not every.issuperset(indices))
+    if len(indices) < 2 or not visited or alone:
+        return ()
+    return tuple([axis for axis, v in enumerate(indices) if v in every])
+
+
+def _bounds(module: Module) -> tuple[SizeBound, ...] | None:
     """Return a bound of the size of each append chain of a result; None if the sizes of the operands do not tell it."""
-    s = loops.schedule
+    loops, s = module.loops, module.schedule
     types, chains = s.types, append_chains(s.result.format) if loops.appends else ()
     if s.final_format is not None or (loops.skip_fill and any(types[n].format.is_dense for n in loops.operands)):
         return None
     # The sizes of operand levels bound the result only if nothing but stored entries leads to its coordinates.
-    expr = loops.renamed_value
-    if not (chains and loops.reaches_stored_only and loops.options.enabled("size-bounds")):
+    expr = _renamed_value(loops)
+    if not (chains and module.context.reaches_stored_only and loops.options.enabled("size-bounds")):
         return None
-    gathered = isinstance(expr, Reduce) and FunctionKind.BOUND in loops.kinds
-    variables, definitions = level_variables(s.target, s.result.format), loops.context.derived
+    gathered = isinstance(expr, Reduce) and "kernel/bound" in module.ordinary
+    variables, definitions = level_variables(s.target, s.result.format), module.context.derived
     # An append chain has as many entries as there are combinations of the variables down to its last level. These
     # variables are tried as they are, then replaced by their components (i by i/2 and i%2).
     for spelled in ([(v,) for v in variables], [radix_components(v, definitions) for v in variables]):
@@ -120,15 +157,3 @@ def _bounds(loops: Lowered) -> tuple[SizeBound, ...] | None:
         if found and all(b is not None for b in found):
             return tuple([b for b in found if b is not None])
     return None
-
-
-def text_of(loops: Lowered, group: str, name: str) -> CText:
-    """Return the C text of a function of a group (see ``Loops.functions``)."""
-    match group:
-        case "kernel":
-            return loops.text(FunctionKind(name))
-        case "parts":
-            return loops.parallel_append_text(FunctionKind(name))
-    passes = loops.insertion_functions(threads=group == "shared passes")
-    (function,) = [each for each in passes if each.name == name]
-    return generate([function], loops.options, shared=True)

@@ -14,7 +14,7 @@ from .encoding import Unsayable, decode, encode, question
 from .facts import EntryRequest, LoopFacts, LoopRequest, RunFacts
 
 if TYPE_CHECKING:
-    from ..compiler import Lowered
+    from ..module import Module
     from . import planning
 else:
     planning = Door("weft.execution.planning")
@@ -51,13 +51,13 @@ def _keep(key: str, found: Any) -> None:
 class Loops:
     """Loops of a kernel: facts about them, and their functions. They are planned and lowered when more is asked."""
 
-    def __init__(self, request: LoopRequest | EntryRequest | None, lowered: Lowered | None = None):
+    def __init__(self, request: LoopRequest | EntryRequest | None, module: Module | None = None):
         self.request = request
         self._key = None if request is None else _key("loops", request)
         self._texts: dict[str, TextFacts] = {}
         self._functions: dict[str, Functions] = {}
-        if lowered is not None:
-            vars(self)["lowered"] = lowered
+        if module is not None:
+            vars(self)["module"] = module
         if self._key is not None:
             self._look_up(self._key)
 
@@ -80,20 +80,20 @@ class Loops:
         return cls(request)
 
     @cached
-    def lowered(self) -> Lowered:
-        """Return the loops in the compiler's own form."""
+    def module(self) -> Module:
+        """Return the functions of the loops, which are planned now if they are not."""
         assert self.request is not None
-        return planning.lowered(self.request)
+        return planning.module(self.request)
 
     @cached
     def facts(self) -> LoopFacts:
         """Return what is known once they are planned."""
-        return planning.loop_facts(self.lowered)
+        return planning.loop_facts(self.module.loops)
 
     @cached
     def run(self) -> RunFacts:
         """Return what is known once their functions are lowered."""
-        return planning.run_facts(self.lowered)
+        return planning.run_facts(self.module)
 
     def functions(self, group: str) -> Functions:
         """Return functions of the loops."""
@@ -108,7 +108,7 @@ class Loops:
         return functions
 
     def _text(self, group: str, name: str) -> str:
-        return planning.text_of(self.lowered, group, name)
+        return self.module.text(f"{group}/{name}")
 
     def _learn(self, group: str, name: str, facts: TextFacts) -> None:
         """Keep what is known of the loops beside the library of a function."""
@@ -121,14 +121,15 @@ class Loops:
     @cached
     def with_hash_workspaces(self) -> Loops:
         """Return the same with hash tables for workspaces."""
-        if isinstance(self.request, LoopRequest):
-            variant = replace(self.request.variant, accumulator="hash")
-            return Loops(replace(self.request, variant=variant))
-        return Loops(None, self.lowered.with_accumulator("hash"))
+        request = self.request
+        if not isinstance(request, LoopRequest):  # loops that a user has scheduled
+            planned = self.module.loops
+            request = LoopRequest(planned.assignment, planned.types, planned.variant, planned.skip_fill)
+        return Loops(replace(request, variant=replace(request.variant, accumulator="hash")))
 
     @cached
     def with_wide_index(self) -> Loops:
         """Return the same with 64-bit index arrays in the result."""
         if isinstance(self.request, LoopRequest):
             return Loops(replace(self.request, wide=True))
-        return Loops(None, self.lowered.with_wide_index())
+        return Loops(None, planning.with_wide_index(self.module.loops))

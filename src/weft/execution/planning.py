@@ -6,7 +6,7 @@ that the index of plans does not have. The answers depend on the arguments alone
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from functools import lru_cache
 
 import numpy as np
@@ -17,7 +17,7 @@ from ..analysis.runtime_fills import with_runtime_conversion as with_runtime_con
 from ..analysis.runtime_fills import with_runtime_fills
 from ..analysis.structure_match import match_structure, over_values, totals_over_values
 from ..analysis.terms import dtype_of, split_narrow_sum
-from ..compiler import plan_loops, plan_on_structure
+from ..compiler import UserSchedule, plan_loops, plan_on_structure
 from ..concrete_notation.values import RuntimeValue, typed
 from ..errors import DTypeError, FormatError
 from ..formats import Format, TensorType
@@ -25,7 +25,7 @@ from ..formats.append_chains import is_appendable
 from ..formats.format import dtypes_of
 from ..index_notation import explicit_sums, expression_text, free_variables, to_text, use_computation_dtype
 from ..index_notation.nodes import Assignment
-from ..scheduling.user_schedule import LoopNest
+from ..module import Module
 from ..storage import fill_of, tensor_type
 from ..variant import Variant
 from .alternatives import ALTERNATIVES, Choice
@@ -34,14 +34,12 @@ from .facts import EntryRequest, LoopRequest, Steps
 from .full_results import may_spread, spreading
 from .insertion_loops import entry_loops
 from .loop_facts import loop_facts as loop_facts
-from .loop_facts import lowered as lowered
+from .loop_facts import module as module
 from .loop_facts import run_facts as run_facts
-from .loop_facts import text_of as text_of
+from .loop_facts import with_wide_index as with_wide_index
 from .loops import Loops
 from .plan_facts import InSteps, KernelPlan, PlanFacts, PlanRequest, ValuesOnly, WithFills
 from .steps import in_pairs, wrapping_first
-
-UserSchedule = Callable[[LoopNest], LoopNest]
 
 
 def plan(request: PlanRequest, user_schedule: UserSchedule | None = None) -> PlanFacts:
@@ -99,12 +97,12 @@ def kernel_or_steps(
     One kernel is tried first. Steps are for merges with too many cases, but not for the schedule of a user.
     """
     all_types = {assignment.target.tensor: target, **types}
-    loops = plan_loops(assignment, all_types, variant, skip_fill=prune, user_schedule=user_schedule)
+    planned = Module(plan_loops(assignment, all_types, variant, skip_fill=prune, user_schedule=user_schedule))
     if user_schedule is not None:
-        return Loops(None, loops)
-    if (pairs := in_pairs(explicit_sums(assignment), types)) is not None and not loops.is_within(MANY_CASES):
+        return Loops(None, planned)
+    if (pairs := in_pairs(explicit_sums(assignment), types)) is not None and not planned.is_within(MANY_CASES):
         return pairs
-    return Loops(LoopRequest(assignment, all_types, variant, prune), loops)
+    return Loops(LoopRequest(assignment, all_types, variant, prune), planned)
 
 
 def _kernel_plan(
@@ -114,8 +112,8 @@ def _kernel_plan(
     varies: bool = False,
     structure_operands: tuple[int, ...] = (),
 ) -> KernelPlan:
-    s, place = loops.lowered.schedule, {name: n for n, name in enumerate(types)}
-    choice = Choice(loops.lowered, tuple(types), varies, structure_operands)
+    s, place = loops.module.schedule, {name: n for n, name in enumerate(types)}
+    choice = Choice(loops.module.loops, tuple(types), varies, structure_operands)
     names = tuple([a.name for a in ALTERNATIVES if choice.may_be(a)])
     scans = s.repeated_scans if "hash lookup" in names else ()
     return KernelPlan(loops, target, names, varies, structure_operands, tuple([(place[a], place[b]) for a, b in scans]))
@@ -146,7 +144,8 @@ def _sharing(
     shared = plan_on_structure(assignment, all_types, match.lead, variant)
     if shared is None:
         return None
-    return _kernel_plan(Loops(LoopRequest(assignment, all_types, variant, lead=match.lead), shared), types, target)
+    loops = Loops(LoopRequest(assignment, all_types, variant, lead=match.lead), Module(shared))
+    return _kernel_plan(loops, types, target)
 
 
 def _structure_operands(assignment: Assignment, types: Mapping[str, TensorType], target: TensorType) -> tuple[int, ...]:
@@ -161,7 +160,7 @@ def _structure_operands(assignment: Assignment, types: Mapping[str, TensorType],
 def insertion(request: EntryRequest) -> Loops | str:
     """Return the loops of a conversion by insertion, or the reason for none."""
     loops = entry_loops(request)
-    return loops if isinstance(loops, str) else Loops(request, loops)
+    return loops if isinstance(loops, str) else Loops(request, Module(loops))
 
 
 def format_of_part(part: Assignment, types: Mapping[str, TensorType], no_dense_levels: bool) -> Format:

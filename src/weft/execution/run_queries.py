@@ -11,18 +11,18 @@ import numpy as np
 
 from ..analysis.level_queries import source_facts
 from ..assembly.user_query_writer import UserQueryWriter
-from ..compiler import Lowered, generate, lower, schedule_entry_loops
+from ..compiler import PlannedLoops, schedule_entry_loops
 from ..config import config
 from ..formats import Format, TensorType
 from ..lowering.function_kind import FunctionKind
-from ..lowering.implicit_entries import lowering_context
-from ..lowering.lowerer import Lowerer
+from ..lowering.function_spec import FunctionSpec
+from ..module import Module
 from ..queries import Statement, Width
 from ..queries.table1_rewrites import SourceFacts, optimize
 from ..remapping.inverse import limits
 from ..remapping.nodes import Axis, IndexExpr, evaluate
 from ..runtime.interrupts import fail
-from ..runtime.loader import load
+from ..runtime.loader import Functions
 from ..runtime.structs import counts_pointer
 from ..storage import Storage, tensor_type
 from .plan_cache import kept
@@ -79,32 +79,29 @@ def _asked(storage: Storage, statements: Sequence[Statement]) -> list[np.ndarray
         for s in statements
         if s.where is not None
     ]
-    module = _module(storage.type, tuple(statements))
+    functions = _compiled(storage.type, tuple(statements))
     arrays = (*(a.reshape(-1) for a in answers), *temporaries)
     # The kernel takes the answers as the arrays of a tensor without values.
     scalar = tensor_type("bool", Format.dense(0), (), False)
     made = Storage(shape, scalar, arrays, np.empty(0, bool))
     if math.prod(shape):
-        status = module["ask"](made.struct, storage.struct, counts_pointer(np.zeros(1, np.int64)), 1)
+        status = functions["ask"](made.struct, storage.struct, counts_pointer(np.zeros(1, np.int64)), 1)
         if status:
             fail(status, f"a question about a tensor of shape {shape} in format {storage.format}")
     return answers
 
 
 @kept
-def _planned(type: TensorType) -> Lowered:
-    """Return the schedule of loops over the entries of a tensor."""
+def _planned(type: TensorType) -> PlannedLoops:
+    """Return loops over the entries of a tensor."""
     target = TensorType.of(type.dtype, Format.dense(type.format.order), fill=type.fill)
     return schedule_entry_loops(type, target, config.code)
 
 
 @kept
-def _module(type: TensorType, statements: tuple[Statement, ...]) -> Any:
-    lowered = _planned(type)
-    s, options = lowered.schedule, lowered.options
-    writer = partial(UserQueryWriter, statements=statements)
-    context = lowering_context(s.program, s.target, s.types, lowered.names, options)
-    kind = FunctionKind.ASSEMBLE  # no values are read
-    function = lower(Lowerer(context, kind, writer), ("A",))
-    what = f"a query about {type.format} {type.dtype}"
-    return load(generate((function,), options, shared=True), ["ask"], 2, what)
+def _compiled(type: TensorType, statements: tuple[Statement, ...]) -> Functions:
+    """Return the function ``ask`` that answers queries about tensors of a type."""
+    # No values are read.
+    spec = FunctionSpec("ask", FunctionKind.ASSEMBLE, partial(UserQueryWriter, statements=statements))
+    module = Module(_planned(type), {spec.name: spec}, f"a query about {type.format} {type.dtype}")
+    return Functions(module.text, 2, module.described)

@@ -8,12 +8,12 @@ from itertools import groupby
 from typing import Any
 
 from ..analysis.merge_lattice import Point
-from ..compiler import Lowered
 from ..concrete_notation.nodes import Split
 from ..concrete_notation.values import RuntimeValue
 from ..formats import TensorType
 from ..index_notation import expression_text
 from ..index_notation.nodes import Access
+from ..module import Module
 from ..runtime import thread_pool
 from .format_names import is_name_of
 
@@ -26,7 +26,7 @@ _ACCUMULATED = {
 """Descriptions of the kinds of workspaces that collect entries of a sparse result."""
 
 
-def summary(lowered: Lowered, printed: Collection[str] = ()) -> str:
+def summary(module: Module, printed: Collection[str] = ()) -> str:
     """Return a few lines on a kernel for users.
 
     Examples
@@ -39,16 +39,16 @@ def summary(lowered: Lowered, printed: Collection[str] = ()) -> str:
     parallel: the loop over i
     compiled: ...
     """
-    assignment = lowered.assignment
+    assignment = module.loops.assignment
     names = dict.fromkeys((assignment.target.tensor, *(a.tensor for a in assignment.value.distinct_accesses)))
     lines = [
-        formats_line({name: lowered.types[name] for name in names if name in lowered.types}),
-        *_converted(lowered),
-        *_shared_arrays(lowered),
-        *_loops(lowered),
-        *_collected(lowered),
-        *_complete(lowered, printed),
-        _parallel(lowered),
+        formats_line({name: module.loops.types[name] for name in names if name in module.loops.types}),
+        *_converted(module),
+        *_shared_arrays(module),
+        *_loops(module),
+        *_collected(module),
+        *_complete(module, printed),
+        _parallel(module),
     ]
     return "\n".join(dict.fromkeys(lines))
 
@@ -65,9 +65,9 @@ def compiled_line(origins: Sequence[str | None]) -> str:
     return f"compiled: {', '.join(parts)}" + ("; the first call waits for the compiler" if None in origins else "")
 
 
-def _converted(lowered: Lowered) -> Iterator[str]:
+def _converted(module: Module) -> Iterator[str]:
     """Yield a line for each conversion of a call, with the format of an operand that makes it unnecessary."""
-    schedule, types = lowered.schedule, lowered.types
+    schedule, types = module.schedule, module.loops.types
     for c in schedule.conversions:
         if (own := types[c.tensor].format).canonical() == c.format:
             sums = "" if own.is_unique else " and sums repeated ones"
@@ -80,10 +80,10 @@ def _converted(lowered: Lowered) -> Iterator[str]:
         yield f"each call converts the result from {made if is_name_of(made) else 'a list of coordinates'} to {final}"
 
 
-def _shared_arrays(lowered: Lowered) -> Iterator[str]:
+def _shared_arrays(module: Module) -> Iterator[str]:
     """Yield a line if the result shares the index arrays of an operand."""
-    if lowered.structure is not None:
-        yield sharing_line(lowered.assignment.target.tensor, lowered.structure.tensor)
+    if module.loops.lead is not None:
+        yield sharing_line(module.loops.assignment.target.tensor, module.loops.lead.tensor)
 
 
 def sharing_line(result: str, operand: str) -> str:
@@ -91,21 +91,21 @@ def sharing_line(result: str, operand: str) -> str:
     return f"{result} shares the index arrays of {operand}: only values are computed"
 
 
-def _loops(lowered: Lowered) -> Iterator[str]:
+def _loops(module: Module) -> Iterator[str]:
     """Yield a line with the loops over operands, outermost first; none if there are no loops."""
     parts = []
-    for where, loops in groupby(dict.fromkeys(_visited(lowered)), key=lambda loop: loop[1]):
+    for where, loops in groupby(dict.fromkeys(_visited(module)), key=lambda loop: loop[1]):
         variables = ", ".join(v for v, _ in loops)
         parts.append(f"{variables} stored in {where}" if where else f"every {variables}")
     if parts:
         yield f"loops: {'; '.join(parts)}"
 
 
-def _visited(lowered: Lowered) -> Iterator[tuple[str, str]]:
+def _visited(module: Module) -> Iterator[tuple[str, str]]:
     """Yield the variable of each loop, and the operands whose stored coordinates it visits; empty for every one."""
-    origins = {c.name: c.tensor for c in lowered.schedule.conversions}
-    operands = {*lowered.operands}
-    for v, points in lowered.evaluation.lattices:
+    origins = {c.name: c.tensor for c in module.schedule.conversions}
+    operands = {*module.loops.operands}
+    for v, points in module.evaluation.lattices:
         walked = [{it for it in point.coiterate if not it.full} for point in points]
         accesses = [it.access for point in points for it in point.coiterate]
         if any(a is not None and a.tensor not in operands for a in accesses):
@@ -121,18 +121,18 @@ def _visited(lowered: Lowered) -> Iterator[tuple[str, str]]:
         yield v.partition("@")[0], " or ".join(cases) if all(cases) else ""
 
 
-def _collected(lowered: Lowered) -> Iterator[str]:
+def _collected(module: Module) -> Iterator[str]:
     """Yield a line for each workspace that collects entries of a sparse result."""
-    for w in lowered.schedule.program.workspaces:
+    for w in module.schedule.program.workspaces:
         if w.kind in _ACCUMULATED:
             yield f"values over {', '.join(w.indices)} are accumulated {_ACCUMULATED[w.kind]}"
 
 
-def _parallel(lowered: Lowered) -> str:
+def _parallel(module: Module) -> str:
     """Return the line that says what threads share."""
-    program = lowered.schedule.program
+    program = module.schedule.program
     shared = program.shared_loop and program.shared_loop.var
-    if lowered.schedule.insertion is not None and not lowered.inserts_in_parallel:
+    if module.schedule.insertion is not None and not module.inserts_in_parallel:
         return "parallel: nothing, since values find their places one after the other"
     if shared is not None:
         # Tiles are ranges of one variable, though the loop inside may run over another.
@@ -140,15 +140,15 @@ def _parallel(lowered: Lowered) -> str:
         alone = f", on one thread: {reason}" if (reason := thread_pool.missing()) else ""
         return f"parallel: the loop over {f'blocks of {of[shared]}' if shared in of else shared}{alone}"
     # A serial schedule has an alternative, which is chosen when it runs.
-    other = ", unless there is enough to do for loops that threads share" if lowered.schedule.serial else ""
+    other = ", unless there is enough to do for loops that threads share" if module.schedule.serial else ""
     return f"parallel: nothing{other}"
 
 
-def _complete(lowered: Lowered, printed: Collection[str]) -> Iterator[str]:
+def _complete(module: Module, printed: Collection[str]) -> Iterator[str]:
     """Yield a line for each loop over coordinates that a sparse operand does not store, with the reason."""
-    said, types = {*printed}, lowered.schedule.types
+    said, types = {*printed}, module.schedule.types
     # A lattice point all of whose iterators are full visits every coordinate.
-    for v, points in lowered.evaluation.lattices:
+    for v, points in module.evaluation.lattices:
         every = any(point.coiterate and all(it.full for it in point.coiterate) for point in points)
         sparse, dense = _accesses(points, full=False), _accesses(points, full=True)
         if v not in said and every and sparse:
@@ -157,11 +157,11 @@ def _complete(lowered: Lowered, printed: Collection[str]) -> Iterator[str]:
             yield _line(
                 v, f"{names or 'the expression'} has values there, too", sparse[0], types[sparse[0].tensor].fill
             )
-    target = lowered.assignment.target
+    target = module.loops.assignment.target
     if not types[target.tensor].format.is_dense or len(target.indices) < 2:
         return  # a loop above has said so for a sparse result, and a vector is no longer than its operands
     # A dense result of several axes has an element at coordinates that no operand stores, whatever the loops are.
-    for access in dict.fromkeys(lowered.assignment.value.distinct_accesses):
+    for access in dict.fromkeys(module.loops.assignment.value.distinct_accesses):
         for v, level in types[access.tensor].levels_of(access):
             if v in target.indices and v not in said and not level.full:
                 said.add(v)

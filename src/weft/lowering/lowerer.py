@@ -19,28 +19,27 @@ from ..index_notation.nodes import Access
 from ..ir import nodes as ir
 from ..ir.builder import add, block, gt, if_, lit, mul, sub
 from . import loop_splits, workspaces
-from .append_writer import usual_writer
 from .context import LoweringContext
 from .emitter import Emitter
 from .environment import Environment
 from .function_kind import FunctionKind
+from .function_spec import FunctionSpec
 from .function_state import FunctionState
 from .implicit_entries import visit
 from .loops import emit_loops
 from .operand_values import fill_expr, read_fills
 from .positions import bounds_of
-from .result_writer import LocatedWriter, WriterOf
+from .result_writer import LocatedWriter
 from .thread_partials import THREADS
 
 
 class Lowerer(Emitter):
     """Lowerer of one program to one function of a module."""
 
-    def __init__(
-        self, context: LoweringContext, kind: FunctionKind, writer: WriterOf = usual_writer, most: float = inf
-    ):
-        state = FunctionState(context, kind, most)
-        super().__init__(state, writer(state, context.target))
+    def __init__(self, context: LoweringContext, spec: FunctionSpec, most: float = inf):
+        state = FunctionState(context, spec.kind, most)
+        super().__init__(state, spec.writer(state, context.target))
+        self.name = spec.name
         workspaces.declare(self, self._count_widest)
 
     # -- the function -------------------------------------------------------------------------------------------
@@ -60,14 +59,14 @@ class Lowerer(Emitter):
         main = block(writer.init(), *before, writer.prologue(), main, writer.epilogue())
         names = [writer.access.tensor, *operands]
         params = tuple(state.tensors[n].param(output=n == names[0]) for n in names)
-        return ir.Function(writer.name, params, block(read_fills(state), main))
+        return ir.Function(self.name, params, block(read_fills(state), main))
 
     def _makes_scalar(self, stmt: Where) -> bool:
         return self.context.workspaces[result_of(stmt.producer).target.tensor].kind == "scalar"
 
     def _count_widest(self, widest: ir.Var) -> ir.Stmt:
         """Return loops that set ``widest`` to the largest number of values that reach a workspace at one time."""
-        finder = Lowerer(self.context, FunctionKind.WIDEST)
+        finder = Lowerer(self.context, FunctionSpec("widest", FunctionKind.WIDEST))
         finder.state.widest = widest
         finder.state.names = self.state.names  # both become parts of one function
         return finder.statement(self.context.program.stmt, Environment())

@@ -38,11 +38,6 @@ class ResultWriter:
         self.format = self.vars.type.format
         self.path = level_variables(access, self.format)
 
-    @property
-    def name(self) -> str:
-        """Name of the function."""
-        return self.f.kind.value
-
     # -- the function -------------------------------------------------------------------------------------------
     @property
     def needs_loops(self) -> bool:

@@ -19,7 +19,7 @@ from ..analysis.iteration_graph import places
 from ..concrete_notation.nodes import Fill, Forall, Split, Stmt, TileSweep
 from ..concrete_notation.nodes import Sequence as Seq
 from ..concrete_notation.traversal import assignments, rewrite_outermost
-from ..formats import TensorType
+from ..formats import Dense, Format, TensorType
 from ..formats.format import level_variables
 from ..index_notation.nodes import Access
 from ..index_notation.traversal import accesses
@@ -36,6 +36,9 @@ FEW = 14
 
 ROOM = 1 << 19
 """Bytes in a tile with more iterations above it: as many as stay in a second-level cache."""
+
+ROWS = 256
+"""Rows in a tile of entries: those that go to the same rows come while these are in the cache."""
 
 
 def tile_loops(schedule: Schedule) -> Schedule:
@@ -54,6 +57,24 @@ def tile_loops(schedule: Schedule) -> Schedule:
     stmt = tiles.cut(program.stmt)
     program = replace(program, stmt=stmt, splits=(*program.splits, *tiles.splits))
     return replace(schedule, program=program, decisions=(*schedule.decisions, *tiles.notes))
+
+
+def tile_entries(schedule: Schedule, format: Format) -> Schedule:
+    """Return loops over entries ``B(i0,...) = A(i0,...)`` that are cut into tiles of rows of ``format``, if that helps.
+
+    It helps the cache if the entries of a row come apart, as those of diagonals do.
+    """
+    if format.is_structured or len(format.levels) < 2 or not format.levels[0].has_every:
+        return schedule
+    rows = Access("B", tuple(f"i{axis}" for axis in range(format.order)))
+    source, program = schedule.types["A"], schedule.program
+    dense = TensorType.of(source.dtype, Format(format.remapping, (Dense(),) * format.order), "int64")
+    over = level_variables(rows, format)[:1]
+    tiles = Tiler(rows, {"A": source, "B": dense}, (), lambda name: name, over=over, size=ROWS)
+    stmt = tiles.cut(program.stmt)
+    if not tiles.splits:
+        return schedule
+    return replace(schedule, program=replace(program, stmt=stmt, splits=(*program.splits, *tiles.splits)))
 
 
 def _nest_of(stmt: Stmt) -> tuple[list[str], Stmt]:

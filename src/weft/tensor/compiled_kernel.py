@@ -432,7 +432,7 @@ class CompiledKernel:
 
     def _visited_axes(self) -> tuple[int, ...]:
         (*_, last) = self._kernel.kernels
-        return last.lowered.visited_axes
+        return last.loops.run.visited_axes
 
     def _require_room(self, lookup: Any, held: Mapping[str, Storage], target: TensorType) -> None:
         """Raise if a result that was not requested dense has too many elements that no operand stores."""

@@ -669,7 +669,7 @@ def explain(*operands: Any, stages: bool | str | Iterable[str] = False, **named:
     origins = shared.chosen(storages)[0].origins
     chosen = [f"chosen for these operands: {each.name}, since {each.reason}" for each in alternatives]
     asked_dense = result_format is not None and result_format.is_dense
-    visited = plan.kernel.lowered.visited_axes
+    visited = plan.kernel.loops.run.visited_axes
     full = "" if asked_dense else execution.full_line(assignment, looked, held, plan.target, visited)
     lines = [report(plan, assignment, looked, origins, assumed=False, full=full), *chosen]
     if notation is not None and len(by_name) > 2 and config.reassociate:

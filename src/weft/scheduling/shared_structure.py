@@ -1,0 +1,31 @@
+"""Results that share the index arrays of an operand: loops compute the values at its positions, and nothing else."""
+
+from __future__ import annotations
+
+from ..concrete_notation.nodes import Forall
+from ..concrete_notation.traversal import assignments, foralls_of
+from ..formats import TensorType
+from ..index_notation.nodes import Access
+from ..records import replace
+from .schedule import Schedule
+
+
+def share_structure(schedule: Schedule, result: TensorType, lead: Access) -> Schedule | None:
+    """Return loops over entries of a result of this type that shares the arrays of ``lead``; None if they do more."""
+    program, name = schedule.program, schedule.target.tensor
+    stored = [a for a in assignments(program.stmt) if a.target.tensor == name]
+    plain = not program.splits and all(w.kind == "scalar" for w in program.workspaces)
+    made_apart = schedule.final_format is not None or schedule.insertion is not None
+    if not plain or schedule.conversions or made_apart or len(stored) != 1:
+        return None
+    # Each position is written once, so that threads share the outermost loop, whatever it is over.
+    stmt = program.stmt
+    if isinstance(stmt, Forall):
+        stmt = replace(stmt, parallel=True)
+    order = ", ".join(loop.var for loop in foralls_of(stmt))
+    return replace(
+        schedule,
+        program=replace(program, stmt=stmt),
+        types={**schedule.types, name: result},
+        decisions=(f"loop order {order}; {name} shares the index arrays of {lead.tensor}: only values are computed",),
+    )
