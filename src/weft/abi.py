@@ -13,6 +13,7 @@ VERSION = "5"
 
 OK = 0
 OUT_OF_MEMORY = 1
+FULL = 2  # a hash table has no room left for the next entry
 INTERRUPTED = 4  # the codes of threads are combined by a bitwise or
 FORKED = 8  # the handler of a signal forked this process in the middle of a parallel loop
 

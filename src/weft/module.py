@@ -81,6 +81,11 @@ class Module:
         return functions_of(self.loops, self.context) if self._specs is None else self._specs
 
     @property
+    def is_specified(self) -> bool:
+        """True if the functions are others than those of a kernel."""
+        return self._specs is not None
+
+    @property
     def main(self) -> str:
         """The function that computes the values of the result."""
         if self._specs is not None:
@@ -190,6 +195,10 @@ class Module:
             shared = "threads share the passes" if self.inserts_in_parallel else "one thread"
             stages |= {"formats": types_text(self.types), "schedule": f"passes {passes}; loop order {order}\n{shared}"}
             del stages["lattices"]
+        elif self.is_specified:
+            stages["formats"] = types_text(self.loops.types)
+            for name in ("schedule", "attribute queries", "lattices"):
+                del stages[name]
         return stages
 
     @property

@@ -20,7 +20,7 @@ from weft.execution.conversion_request import (
     plan_format,
     planned_conversion,
 )
-from weft.execution.hash_growth import hash_insertion_kernel
+from weft.execution.hash_growth import table_insertion
 from weft.execution.insertion import insertion_kernel
 from weft.execution.plan_cache import plans as kept_plans
 from weft.formats import Compressed, Format, Singleton, TensorType, parse_format
@@ -251,7 +251,7 @@ def test_debug_prints_the_passes_of_conversions(capfd):
     kept_plans.clear()
     with weft.config.override(debug="attribute queries,simplify"):
         assert insertion_kernel(source, target, False)
-        hash_insertion_kernel(TensorType("uint16", Format.list_of(source.format.remapping), ("int64",) * 3),
+        table_insertion(TensorType("uint16", Format.list_of(source.format.remapping), ("int64",) * 3),
                               type_of("hash", dtype="uint16"), True)  # fmt: skip
     shown = capfd.readouterr().err
     assert "== simplify: the conversion of csr uint16 to csc uint16\nfunction query2(" in shown
@@ -265,11 +265,11 @@ def test_passes_of_conversions_are_verified(monkeypatch):
     writers = {
         InsertionWriter: lambda: insertion_kernel(type_of("csr"), type_of("dia"), False).source,
         HashInsertionWriter: lambda: (
-            hash_insertion_kernel(
+            table_insertion(
                 TensorType("float64", Format.list_of(parse_format("coo", 2).remapping), ("int64",) * 3),
                 type_of("hash"),
                 True,
-            ).source
+            ).module.source
         ),
         UserQueryWriter: lambda: weft.query(weft.eye(3, format="dcsr"), "select [j] -> count(i) as n"),
     }

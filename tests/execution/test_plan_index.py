@@ -195,6 +195,9 @@ import numpy as np, scipy.sparse as sp
 import weft
 A, B = (weft.asarray(sp.random(9, 9, 0.4, format="csr", random_state=n)) for n in (1, 2))
 X, Y = np.ones((9, 3)), np.ones((3, 9))
+D = A.asformat("dok")
+D[1, 2] = 5.0
+assert D[1, 2] == 5 and weft.query(B, "select [i] -> count(j) as n, max(j) as m")["n"].sum() == B.nnz
 results = A @ B, A + B, A @ X[:, 0], A[A > 0.5], weft.einsum("ij,ik,kj->ij", A, X, Y)
 print(*sorted({name.split(".")[1] for name in sys.modules if name.startswith("weft.")}))
 """

@@ -7,8 +7,9 @@ been replaced by a larger one, the pass is continued from there.
 
 from __future__ import annotations
 
+from ..abi import FULL
 from ..concrete_notation.nodes import Assign
-from ..formats import Format, LevelFormat
+from ..formats import LevelFormat
 from ..formats.capabilities import HashTable, Locate
 from ..index_notation.nodes import Access
 from ..ir import nodes as ir
@@ -22,17 +23,6 @@ from ..lowering.scalar_expressions import update
 from ..records import replace
 from .entry_writer import EntryWriter
 from .insertion_pass import source_of
-
-FULL = 2
-"""Return value of a pass that stops since a table has no room left."""
-
-
-def tables_of(format: Format) -> Format | None:
-    """Return the format with the same arrays whose levels are located by arithmetic above growing tables, or None."""
-    seen = format.looked_up or format
-    if not format.is_unique or format.is_structured or not seen.levels or not seen.levels[-1].capability(HashTable):
-        return None
-    return seen if all(level.row_major and not level.roles for level in seen.levels[:-1]) else None
 
 
 class HashInsertionWriter(EntryWriter):

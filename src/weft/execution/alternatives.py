@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from math import prod
+from operator import attrgetter
 from typing import TYPE_CHECKING, Any, Protocol
 
 from ..records import record
@@ -152,7 +153,7 @@ DENSE_RESULT = Alternative(
     "dense result",
     "most coordinates of the result are expected to get a value, so that all are flagged instead of listed",
     {"accumulator": "dense"},
-    lambda choice: choice.loops.schedule.dense_result_possible,
+    attrgetter("loops.schedule.dense_result_possible"),
     _fills_result,
     "dense-result",
 )
@@ -160,7 +161,7 @@ HASH_LOOKUP = Alternative(
     "hash lookup",
     "a vector has many more entries than the rows that it is multiplied with, so that it is searched, not scanned",
     {"hash_lookup": True},
-    lambda choice: bool(choice.loops.schedule.repeated_scans),
+    attrgetter("loops.schedule.repeated_scans"),  # an empty tuple if there are none
     _scans_long_vector,
     "hash-lookup",
     must_wait=True,
@@ -169,7 +170,7 @@ PARALLEL_LOOPS = Alternative(
     "parallel loops",
     "several threads have enough to do, so that they get loops that they can share",
     {"parallel_loops": True},
-    lambda choice: choice.loops.schedule.serial,
+    attrgetter("loops.schedule.serial"),
     _has_work_for_threads,
     "parallel-loops",
 )

@@ -12,7 +12,6 @@ from functools import lru_cache
 
 import numpy as np
 
-from ..assembly.hash_insertion import tables_of
 from ..code_options import CodeOptions
 from ..concrete_notation.values import same_value
 from ..config import config
@@ -20,6 +19,7 @@ from ..dtypes import adds_alike
 from ..errors import FormatError
 from ..formats import Compressed, Dense, Format, Singleton, TensorType
 from ..formats.append_chains import coordinate_list_format, is_appendable
+from ..formats.growing_tables import tables_of
 from ..records import record, replace
 from ..remapping import Remapping
 from ..remapping.nodes import IndexExpr, counters_of
@@ -28,7 +28,7 @@ from ..storage import tensor_type
 from .conversion_request import ConversionPlan, ConversionRequest, plan_conversion, why_not_reuse
 from .conversion_steps import Append, Insert, InsertIntoTables, ListEntries, ReuseArrays, SortEntries, Step
 from .entry_lists import copier, sorted_type
-from .hash_growth import hash_insertion_kernel
+from .hash_growth import table_insertion
 from .insertion import InsertionKernel, insertion_kernel
 
 
@@ -181,9 +181,9 @@ def hash_insertion(request: ConversionRequest) -> tuple[Step, ...] | Rejected:
         return Rejected("the target has no hash tables that grow")
     listed = _listed(request, Remapping.identity(target.format.order), sorted_next=False)
     entries = listed[-1].target if listed else source
-    kernel = hash_insertion_kernel(entries, target, True)
+    loops = table_insertion(entries, target, True)
     reason = "tables take entries in any order, and grow"
-    return *listed, InsertIntoTables(entries, target, reason, kernel)
+    return *listed, InsertIntoTables(entries, target, reason, loops)
 
 
 def via_entry_list(request: ConversionRequest) -> tuple[Step | ConversionPlan, ...] | Rejected:

@@ -4,24 +4,19 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
-from ..doors import Door
 from ..formats import TensorType
 from ..records import cached, record
 from ..runtime import memory
 from ..runtime.loader import support_function
 from ..storage import Storage
 from .entry_lists import SORTER, sort_coordinate_list
+from .hash_growth import empty_tables, inserted
 from .insertion import InsertionKernel
 from .kernel import Kernel
+from .loops import Loops
 from .result_buffers import sorting_bytes
-
-if TYPE_CHECKING:
-    from . import hash_growth
-    from .hash_growth import HashInsertionKernel
-else:
-    hash_growth = Door("weft.execution.hash_growth")
 
 _NOTHING: Mapping[str, str] = {}
 
@@ -75,7 +70,7 @@ class ReuseArrays(Step):
 class _KernelStep(Step):
     """A step that a kernel takes."""
 
-    kernel: Kernel | InsertionKernel | HashInsertionKernel
+    kernel: Kernel | InsertionKernel | Loops
 
     @property
     def stages(self) -> Mapping[str, str]:
@@ -133,11 +128,11 @@ class Insert(_KernelStep):
 class InsertIntoTables(_KernelStep):
     """A step that inserts a coordinate list, which may have duplicates, into hash tables that grow."""
 
-    kernel: HashInsertionKernel
+    kernel: Loops
     kind = "insert into hash tables"
 
     def run(self, storage: Storage) -> Storage:
-        return hash_growth.inserted(hash_growth.empty_tables(storage.shape, self.target), storage, True)
+        return inserted(empty_tables(storage.shape, self.target), storage, True)
 
 
 @record

@@ -9,6 +9,7 @@ from ..code_options import CodeOptions
 from ..formats import Format, TensorType
 from ..formats.size_bound import SizeBound
 from ..index_notation.nodes import Access, Assignment
+from ..queries import Statement
 from ..records import record
 from ..remapping.nodes import IndexExpr
 from ..variant import Variant
@@ -38,6 +39,29 @@ class EntryRequest:
     skip_fill: bool
     curved: bool
     options: CodeOptions
+
+
+@record
+class TableRequest:
+    """An insertion of coordinate lists into hash tables, for which loops over the list are planned."""
+
+    source: TensorType
+    target: TensorType
+    adds: bool  # whether values are added to stored ones, which they replace otherwise
+    options: CodeOptions
+
+
+@record
+class QueryRequest:
+    """Attribute queries about a tensor, which one pass over its entries answers."""
+
+    type: TensorType
+    statements: tuple[Statement, ...]
+    options: CodeOptions
+
+
+Request = LoopRequest | EntryRequest | TableRequest | QueryRequest
+"""A question for loops."""
 
 
 @record

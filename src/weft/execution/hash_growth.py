@@ -4,32 +4,28 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from functools import lru_cache, partial
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
 
-from ..assembly.hash_insertion import FULL, HashInsertionWriter, tables_of
-from ..codegen import CText
-from ..compiler import schedule_entry_loops
+from ..abi import FULL
 from ..config import config
 from ..dtypes import name_of
 from ..formats import Format, TensorType
 from ..formats.append_chains import coordinate_list_format
 from ..formats.capabilities import GrowingSegments, HashTable
+from ..formats.growing_tables import tables_of
 from ..formats.level import LevelEntries
-from ..lowering.function_kind import FunctionKind
-from ..lowering.function_spec import FunctionSpec
-from ..module import Module, types_text
-from ..records import cached, replace
 from ..remapping import Remapping
 from ..runtime import memory
 from ..runtime.interrupts import fail
-from ..runtime.loader import Functions
 from ..runtime.structs import counts_pointer
 from ..storage import Storage, tensor_type
 from .debug_output import show
 from .entry_lists import list_entries
+from .facts import TableRequest
+from .loops import Loops
 from .plan_cache import kept
 
 
@@ -202,58 +198,16 @@ def _run(table: Storage, entries: Storage, start: int, used: np.ndarray, counts:
     bounds = np.array([start, len(entries.vals)], entries.arrays[0].dtype)
     rest = Storage(entries.shape, entries.type, (bounds, *entries.arrays[1:]), entries.vals)
     result = Storage(table.shape, table.type, (*table.arrays, used), table.vals)
-    grow = hash_insertion_kernel(entries.type, table.type, adds).compiled["grow"]
+    grow = table_insertion(entries.type, table.type, adds).functions("tables")["grow"]
     status = grow(result.struct, rest.struct, counts_pointer(counts), 1)
     if status and status != FULL:
         fail(status, f"inserting entries into a tensor of shape {table.shape} in format {table.format}")
     return bool(status == FULL)
 
 
-class HashInsertionKernel:
-    """Kernel that inserts the entries of a coordinate list into hash tables, until a table is full."""
-
-    def __init__(self, source: TensorType, target: TensorType, adds: bool):
-        self.source_type, self.target, self.adds = source, target, adds
-        self.text = f"the insertion of entries into {target.format} {target.dtype}"
-        show(self)
-
-    @cached
-    def module(self) -> Module:
-        """Return the function ``grow`` of loops over the list."""
-        source, target = self.source_type, self.target
-        seen = tables_of(target.format)
-        assert seen is not None
-        # The list gets the fill value of the target: implicit entries of the list then change nothing.
-        entries = TensorType(source.dtype, source.format, source.index_dtypes, target.fill)
-        loops = schedule_entry_loops(entries, target, config.code)
-        types = {**loops.schedule.types, "B": TensorType(target.dtype, seen, target.index_dtypes, target.fill)}
-        spec = FunctionSpec("grow", FunctionKind.COMPUTE, partial(HashInsertionWriter, adds=self.adds))
-        return Module(replace(loops, schedule=replace(loops.schedule, types=types)), {spec.name: spec}, self.text)
-
-    @property
-    def source(self) -> CText:
-        """C source of the insertion."""
-        return self.module.source
-
-    @cached
-    def compiled(self) -> Functions:
-        """Return the compiled function, ``grow``."""
-        return Functions(self.module.text, 2, self.text)
-
-    @property
-    def stages(self) -> dict[str, str]:
-        """Text of every stage, by name."""
-        formats = types_text({"A": self.source_type, "B": self.target})
-        told = {**self.module.stages, "formats": formats}
-        return {name: text for name, text in told.items() if name not in ("schedule", "attribute queries", "lattices")}
-
-    @property
-    def passes(self) -> dict[str, str]:
-        """The text of what each pass of the compiler returned, by name."""
-        return self.module.passes
-
-
 @kept
-def hash_insertion_kernel(source: TensorType, target: TensorType, adds: bool) -> HashInsertionKernel:
-    """Return the kernel that inserts a coordinate list into hash tables."""
-    return HashInsertionKernel(source, target, adds)
+def table_insertion(source: TensorType, target: TensorType, adds: bool) -> Loops:
+    """Return the loops that insert a coordinate list into hash tables, until a table is full."""
+    loops = Loops(TableRequest(source, target, adds, config.code))
+    show(loops)
+    return loops

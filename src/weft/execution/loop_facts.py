@@ -2,43 +2,103 @@
 
 from __future__ import annotations
 
+from functools import lru_cache, partial
 from itertools import chain
 
 import numpy as np
 
 from ..analysis.coordinate_sets import bound
 from ..analysis.derived_variables import radix_components
+from ..analysis.level_queries import source_facts
 from ..analysis.runtime_fills import fill_operands
 from ..analysis.summation_order import order_of_sums
-from ..compiler import PlannedLoops, plan_loops, plan_on_structure
+from ..assembly.hash_insertion import HashInsertionWriter
+from ..assembly.user_query_writer import UserQueryWriter
+from ..code_options import CodeOptions
+from ..compiler import PlannedLoops, plan_loops, plan_on_structure, schedule_entry_loops
+from ..formats import Format, TensorType
 from ..formats.append_chains import append_chains
 from ..formats.format import level_variables
+from ..formats.growing_tables import tables_of
 from ..formats.size_bound import SizeBound
 from ..index_notation import to_text
 from ..index_notation.nodes import Expr, Reduce
 from ..index_notation.traversal import reductions
+from ..lowering.function_kind import FunctionKind
+from ..lowering.function_spec import FunctionSpec
 from ..lowering.parallel_append import why_not_in_parts
 from ..module import Module, copies_entries
+from ..queries import Statement
+from ..queries.table1_rewrites import SourceFacts, optimize
 from ..records import replace
-from .facts import EntryRequest, LoopFacts, LoopRequest, RunFacts, StoredAgain, WorkspaceFacts
+from .facts import (
+    EntryRequest,
+    LoopFacts,
+    QueryRequest,
+    Request,
+    RunFacts,
+    StoredAgain,
+    TableRequest,
+    WorkspaceFacts,
+)
 from .insertion_loops import entry_loops, insertion_facts
 
 _BYTES_PER_COORDINATE = {"list": 9, "pairs": 28, "flags": 1}
 """Bytes of a workspace for each coordinate, without its value, by the kind of the workspace."""
 
 
-def module(request: LoopRequest | EntryRequest) -> Module:
+def module(request: Request) -> Module:
     """Return the functions of the loops that are planned for a request."""
-    if isinstance(request, EntryRequest):
-        entries = entry_loops(request)
-        assert isinstance(entries, PlannedLoops)
-        return Module(entries)
+    match request:
+        case EntryRequest():
+            entries = entry_loops(request)
+            assert isinstance(entries, PlannedLoops)
+            return Module(entries)
+        case TableRequest():
+            return _table_insertion(request)
+        case QueryRequest(type=type, statements=statements, options=options):
+            # No values are read.
+            ask = FunctionSpec("ask", FunctionKind.ASSEMBLE, partial(UserQueryWriter, statements=statements))
+            what = f"a query about {type.format} {type.dtype}"
+            return Module(loops_for_queries(type, options), {"queries/ask": ask}, what)
     if request.lead is not None:
         shared = plan_on_structure(request.assignment, request.types, request.lead, request.variant)
         assert shared is not None
         return Module(shared)
     loops = plan_loops(request.assignment, request.types, request.variant, skip_fill=request.skip_fill)
     return with_wide_index(loops) if request.wide else Module(loops)
+
+
+def _table_insertion(request: TableRequest) -> Module:
+    source, target = request.source, request.target
+    seen = tables_of(target.format)
+    assert seen is not None
+    # The list gets the fill value of the target: implicit entries of the list then change nothing.
+    loops = schedule_entry_loops(replace(source, fill=target.fill), target, request.options)
+    s = loops.schedule
+    tables = replace(s, types={**s.types, "B": replace(target, format=seen)})
+    loops = replace(loops, schedule=tables, types={"A": source, "B": target})
+    grow = FunctionSpec("grow", FunctionKind.COMPUTE, partial(HashInsertionWriter, adds=request.adds))
+    return Module(loops, {"tables/grow": grow}, f"the insertion of entries into {target.format} {target.dtype}")
+
+
+@lru_cache(maxsize=256)
+def loops_for_queries(type: TensorType, options: CodeOptions) -> PlannedLoops:
+    """Return loops over the entries of a tensor."""
+    target = TensorType.of(type.dtype, Format.dense(type.format.order), fill=type.fill)
+    return schedule_entry_loops(type, target, options)
+
+
+def optimized_queries(
+    statements: tuple[Statement, ...], type: TensorType, options: CodeOptions
+) -> tuple[Statement, ...]:
+    """Return queries as they are rewritten for tensors of a type, by the rules of Table 1 (2020 paper)."""
+    source = source_facts(type.format)
+    # A rule that reads the number of children from positions holds only if that level is the innermost loop.
+    program = loops_for_queries(type, options).schedule.program
+    if source.innermost is not None and UserQueryWriter.innermost(program) != f"i{source.innermost}":
+        source = SourceFacts(None, source.only_nonzeros)
+    return tuple([optimize(s, source) for s in statements])
 
 
 def with_wide_index(loops: PlannedLoops) -> Module:
@@ -88,6 +148,8 @@ def _renamed_value(loops: PlannedLoops) -> Expr:
 def run_facts(module: Module) -> RunFacts:
     """Return what is known of loops once their functions are lowered."""
     loops, s = module.loops, module.schedule
+    if module.is_specified:
+        return RunFacts(module.described)
     if copies_entries(loops):
         return RunFacts(module.described, module.inserts_in_parallel)
     sums = None

@@ -11,7 +11,7 @@ from ..records import cached, replace
 from ..runtime import plan_index
 from ..runtime.loader import Functions, TextFacts, as_json, facts_of
 from .encoding import Unsayable, decode, encode, question
-from .facts import EntryRequest, LoopFacts, LoopRequest, RunFacts
+from .facts import LoopFacts, LoopRequest, Request, RunFacts
 
 if TYPE_CHECKING:
     from ..module import Module
@@ -51,7 +51,7 @@ def _keep(key: str, found: Any) -> None:
 class Loops:
     """Loops of a kernel: facts about them, and their functions. They are planned and lowered when more is asked."""
 
-    def __init__(self, request: LoopRequest | EntryRequest | None, module: Module | None = None):
+    def __init__(self, request: Request | None, module: Module | None = None):
         self.request = request
         self._key = None if request is None else _key("loops", request)
         self._texts: dict[str, TextFacts] = {}
@@ -75,7 +75,7 @@ class Loops:
         return encode(self.request)
 
     @classmethod
-    def decoded(cls, request: LoopRequest | EntryRequest) -> Loops:
+    def decoded(cls, request: Request) -> Loops:
         """Return the loops that are planned for a request."""
         return cls(request)
 
@@ -94,6 +94,21 @@ class Loops:
     def run(self) -> RunFacts:
         """Return what is known once their functions are lowered."""
         return planning.run_facts(self.module)
+
+    @property
+    def text(self) -> str:
+        """The computation in words."""
+        return self.run.described
+
+    @property
+    def stages(self) -> dict[str, str]:
+        """Texts of all stages of the compiler, by name."""
+        return self.module.stages
+
+    @property
+    def passes(self) -> dict[str, str]:
+        """Texts of what each pass of the compiler returned, by name."""
+        return self.module.passes
 
     def functions(self, group: str) -> Functions:
         """Return functions of the loops."""

@@ -35,6 +35,7 @@ from .full_results import may_spread, spreading
 from .insertion_loops import entry_loops
 from .loop_facts import loop_facts as loop_facts
 from .loop_facts import module as module
+from .loop_facts import optimized_queries as optimized_queries
 from .loop_facts import run_facts as run_facts
 from .loop_facts import with_wide_index as with_wide_index
 from .loops import Loops

@@ -4,27 +4,20 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from functools import partial
 from typing import Any
 
 import numpy as np
 
-from ..analysis.level_queries import source_facts
-from ..assembly.user_query_writer import UserQueryWriter
-from ..compiler import PlannedLoops, schedule_entry_loops
 from ..config import config
 from ..formats import Format, TensorType
-from ..lowering.function_kind import FunctionKind
-from ..lowering.function_spec import FunctionSpec
-from ..module import Module
 from ..queries import Statement, Width
-from ..queries.table1_rewrites import SourceFacts, optimize
 from ..remapping.inverse import limits
 from ..remapping.nodes import Axis, IndexExpr, evaluate
 from ..runtime.interrupts import fail
-from ..runtime.loader import Functions
 from ..runtime.structs import counts_pointer
 from ..storage import Storage, tensor_type
+from .facts import QueryRequest
+from .loops import Loops, asked
 from .plan_cache import kept
 
 
@@ -38,16 +31,10 @@ def bounds(expr: IndexExpr, shape: tuple[int, ...]) -> tuple[int, int]:
     return low, max(low, high)
 
 
-def optimized(statements: Sequence[Statement], type: TensorType) -> tuple[Statement, ...]:
+@kept
+def optimized(statements: tuple[Statement, ...], type: TensorType) -> tuple[Statement, ...]:
     """Rewrite queries for tensors of a type, by the rules of Table 1 (2020 paper)."""
-    source = source_facts(type.format)
-    if not type.format.order:
-        return tuple(statements)
-    planned = _planned(type).schedule.program
-    # A rule that reads the number of children from positions holds only if that level is the innermost loop.
-    if source.innermost is not None and UserQueryWriter.innermost(planned) != f"i{source.innermost}":
-        source = SourceFacts(None, source.only_nonzeros)
-    return tuple(optimize(s, source) for s in statements)
+    return asked("optimized_queries", statements, type, config.code) if type.format.order else statements
 
 
 def run_queries(storage: Storage, statements: Sequence[Statement]) -> list[np.ndarray[Any, Any]]:
@@ -79,29 +66,19 @@ def _asked(storage: Storage, statements: Sequence[Statement]) -> list[np.ndarray
         for s in statements
         if s.where is not None
     ]
-    functions = _compiled(storage.type, tuple(statements))
+    ask = _loops(storage.type, tuple(statements)).functions("queries")["ask"]
     arrays = (*(a.reshape(-1) for a in answers), *temporaries)
     # The kernel takes the answers as the arrays of a tensor without values.
     scalar = tensor_type("bool", Format.dense(0), (), False)
     made = Storage(shape, scalar, arrays, np.empty(0, bool))
     if math.prod(shape):
-        status = functions["ask"](made.struct, storage.struct, counts_pointer(np.zeros(1, np.int64)), 1)
+        status = ask(made.struct, storage.struct, counts_pointer(np.zeros(1, np.int64)), 1)
         if status:
             fail(status, f"a question about a tensor of shape {shape} in format {storage.format}")
     return answers
 
 
 @kept
-def _planned(type: TensorType) -> PlannedLoops:
-    """Return loops over the entries of a tensor."""
-    target = TensorType.of(type.dtype, Format.dense(type.format.order), fill=type.fill)
-    return schedule_entry_loops(type, target, config.code)
-
-
-@kept
-def _compiled(type: TensorType, statements: tuple[Statement, ...]) -> Functions:
-    """Return the function ``ask`` that answers queries about tensors of a type."""
-    # No values are read.
-    spec = FunctionSpec("ask", FunctionKind.ASSEMBLE, partial(UserQueryWriter, statements=statements))
-    module = Module(_planned(type), {spec.name: spec}, f"a query about {type.format} {type.dtype}")
-    return Functions(module.text, 2, module.described)
+def _loops(type: TensorType, statements: tuple[Statement, ...]) -> Loops:
+    """Return the loops that answer queries about tensors of a type."""
+    return Loops(QueryRequest(type, statements, config.code))

@@ -112,7 +112,7 @@ def query(x: Any, text: str | Query) -> Statistics:
     storage = _entries_of(storage)
     require_dense(_sizes(request.over, storage.shape), np.dtype(np.int64), f"the results of {request}")
     canonicals = [_canonical(request, a, len(storage.shape)) for a in request.aggregates]
-    statements = optimized(canonicals, storage.type)
+    statements = optimized(tuple(canonicals), storage.type)
     results: dict[str, np.ndarray[Any, Any]] = {}
     # Queries with small temporaries share one pass. The others are answered one by one.
     small = [n for n, s in enumerate(statements) if _temporary(s, storage.shape) <= _LARGEST]
