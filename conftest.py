@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
+import gc
 import importlib
 import importlib.util
 import io
@@ -32,6 +33,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
+    gc.disable()  # until tests are collected, which makes many objects and no garbage
     # Before any test module imports weft: the workers of one run share a cache, and no run sees another's.
     if "WEFT_TEST_CACHE_DIR" in os.environ:  # kept between runs, for speed
         os.environ["WEFT_CACHE_DIR"] = os.environ["WEFT_TEST_CACHE_DIR"]
@@ -65,6 +67,12 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     if len(kept) < len(items):
         config.hook.pytest_deselected(items=[*set(items) - set(kept)])
         items[:] = kept
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtestloop() -> None:
+    gc.freeze()  # what stays until the end is not looked through again and again
+    gc.enable()
 
 
 @pytest.fixture(autouse=True)
