@@ -86,8 +86,8 @@ def test_every_axis_of_three(format, way):
     whole, index, mask = slice(None), [4, 0, 0, 3], [True, False, True, True, False, False, False]
     some = slice(4, 1, -1)
     keys = [(whole, 2), (..., 4), (3, whole, 2), (1, 2), (whole, index), (..., mask), (index,), (some, index),
-            (1, index, some), (some, 2, mask), (whole, [], 1), (whole, slice(2, 2), 1), (0, [5]),
-            (3, index)]  # fmt: skip
+            (1, index, some), (some, 2, mask), (whole, [], 1), (whole, slice(2, 2), 1), (0, [5]), (3, index),
+            np.ix_(index, [5, -6], [6, 0, 6]), (whole, *np.ix_(index, mask)), np.ix_([0], [], mask)]  # fmt: skip
     with ways(way):
         for key in keys:
             compare(A[key], dense[key], 0)
@@ -210,6 +210,16 @@ def test_pairs_crossings_and_steps(format, fill):
     for key in ((i, j + 9), (i - 9, j), (i[:, None], j + 1), (i, j[:3])):
         with pytest.raises(IndexError):
             A[key]
+
+
+@pytest.mark.parametrize("format", ["coo", "csf"])
+def test_vectors_that_select_by_themselves_are_not_broadcast(format):
+    n = 10_000  # together they have a trillion elements
+    backwards = np.arange(n)[::-1]
+    A = weft.from_coords([[0, 2, 9], [3, 7, 7], [1, 1, n - 1]], [1.0, 2.0, 3.0], (n, n, n)).asformat(format)
+    coords, values = A[np.ix_(backwards, backwards, backwards)].to_coo()
+    np.testing.assert_array_equal(n - 1 - coords[:, ::-1], [[0, 2, 9], [3, 7, 7], [1, 1, n - 1]])
+    np.testing.assert_array_equal(values, [3.0, 2.0, 1.0])
 
 
 @pytest.mark.parametrize(

@@ -31,25 +31,27 @@ from ..storage import Storage, is_far_longer, tensor_type
 from ..storage.slicing import cut
 from ..storage.views import Part, part_of, picked
 from .elementwise import with_axes, without_axis
-from .index_keys import Arrays, Key, Span, crossed, leading_span, one_vector, parse_key
+from .index_keys import Arrays, Key, Span, parse_key, plain_item
 from .reshaping import merged_axes, reshaped
 
 
 def getitem(storage: Storage, key: Any) -> Storage:
     """Return the elements that a key selects, as in NumPy; a tensor without axes if the key names one element."""
-    # Simple keys, which are frequent, do without the general parser.
-    leading = leading_span(key, storage.shape)
-    if leading is not None and (piece := _piece(storage, *leading)) is not None:
-        return piece
-    one = one_vector(key, storage.shape)
-    if one is not None and not storage.format.is_structured:
-        return execution.convert(take_along(storage, *one), storage.format)
-    if (both := crossed(key, storage.shape)) is not None:
-        keys = [both[0], (slice(None), both[1])]
-        if not storage.format.is_structured and storage.format.mode_order == (1, 0):
-            keys.reverse()  # the outer level first, whose coordinates are located
-        return getitem(getitem(storage, keys[0]), keys[1])
+    # Keys of one item are frequent, and so do without the parser.
+    if (plain := plain_item(key, storage.shape)) is not None:
+        item, axis, dropped = plain
+        if not isinstance(item, Span):
+            return execution.convert(take_along(storage, axis, item), storage.format)
+        if (piece := _piece(storage, item, dropped)) is not None:
+            return piece
     parsed = parse_key(key, storage.shape)
+    if (vectors := parsed.vectors(storage.shape)) is not None:
+        format = storage.format
+        if not format.is_structured:  # the outer level first, whose coordinates are located
+            vectors.sort(key=lambda vector: format.mode_order.index(vector[0]))
+        for axis, index in vectors:
+            storage = execution.convert(take_along(storage, axis, index), format)
+        return storage
     if parsed.arrays is not None:
         return (_with_arrays if parsed.arrays.axes else _with_booleans)(storage, parsed, parsed.arrays)
     return _of_spans(storage, parsed)
@@ -396,7 +398,7 @@ def _of_those_named(storage: Storage, arrays: Arrays) -> tuple[Storage, Arrays]:
         named, places = np.unique(index, return_inverse=True)
         storage = getitem(storage, ((slice(None),) * axis + (named,)))
         indices.append(places.reshape(index.shape))
-    return storage, replace(arrays, indices=tuple(indices))
+    return storage, replace(arrays, parts=tuple(indices))
 
 
 def take_along(
