@@ -9,8 +9,8 @@ from weft.analysis import merge_lattice
 from weft.config import config
 from weft.errors import FormatError, ShapeError
 from weft.execution import plan, planning
+from weft.execution.expression_cuts import in_pairs
 from weft.execution.plan_cache import plans
-from weft.execution.steps import in_pairs
 from weft.formats import Dense
 from weft.index_notation import explicit_sums, parse
 from weft.index_notation.nodes import Access
@@ -209,17 +209,17 @@ def test_steps_share_their_kernels(format):
     """Whatever the names of operands and variables: three kernels at most, each of a merge of two."""
     tensors = named(operands(format, SHAPES[2]), format)
     found = planned(text(" + "), tensors)
-    assert isinstance(found, plan.SteppedPlan)
-    assert len(found.steps.all) == MANY - 1
-    assert len({p.kernel.source for p in found._plans}) <= 3
+    assert found.is_in_steps
+    assert len(found.steps) == MANY - 1
+    assert len({step.plan.kernel.source for step in found.steps}) <= 3
     assert len(found.source) < 100_000
-    assert all(p.kernel.module.is_within(merge_lattice.MANY_CASES) for p in found._plans)
+    assert all(step.plan.kernel.module.is_within(merge_lattice.MANY_CASES) for step in found.steps)
 
 
 def test_few_operands_are_one_nest_of_loops():
     for format, many in (("csr", 4), ("coo", 3), ("bsr", 3)):
         found = planned(text(" + ", many), named(operands(format, SHAPES[2]), format))
-        assert not isinstance(found, plan.SteppedPlan)
+        assert not found.is_in_steps
 
 
 def test_what_needs_no_merge_is_one_nest_of_loops():
@@ -229,7 +229,7 @@ def test_what_needs_no_merge_is_one_nest_of_loops():
     rows = "y(i) = " + "+".join(f"T{n}(i,j)*T26(i,j)" for n in range(26))
     sums = planned(rows, named(operands("csr", SHAPES[2]), "csr"))
     for found in (dense, diagonals, product, sums):
-        assert not isinstance(found, plan.SteppedPlan)
+        assert not found.is_in_steps
         assert len(found.kernel.source) < 120_000
 
 

@@ -84,7 +84,7 @@ def test_assemble_then_compute(text, format):
     a, b = (RNG.integers(1, 9, (6, 6)) * (RNG.random((6, 6)) < 0.4) * 1.0 for _ in range(2))
     A, B = (weft.asarray(x, format="csr")._storage for x in (a, b))
     types = {"A": A.type, "B": B.type, "C": TensorType.of("float64", parse_format(format, 2))}
-    kernel = execution.compile(parse(text), types)
+    kernel = execution.compile(parse(text), types).kernel
     whole = kernel.run((A, B))
     result = kernel.assemble((A, B))
     kernel.compute(result, (A, B))
@@ -95,6 +95,17 @@ def test_assemble_then_compute(text, format):
     twice = A.with_values(2 * A.vals, 0)
     kernel.compute(result, (twice, B))
     np.testing.assert_allclose(result.vals, kernel.run((twice, B)).vals)
+
+
+def test_compiled_kernels_return_the_format_that_they_are_compiled_for():
+    """Loops make csr, which is converted to dok: also by a kernel, which then has no separate phases."""
+    A = weft.random((5, 5), nnz=9, format="csr", rng=0)
+    kernel = weft.compile("C(i,j) = A(i,k)*B(k,j)", A="csr", B="csr", C="dok")
+    assert "C: dok" in repr(kernel)
+    assert kernel(A, A).format == "dok"
+    np.testing.assert_allclose(kernel(A, A).todense(), A.todense() @ A.todense())
+    with pytest.raises(weft.errors.FormatError, match="converts operands or the result at each call"):
+        kernel.assemble(A, A)
 
 
 def test_a_huge_dimension_takes_a_hashed_workspace():

@@ -34,6 +34,7 @@ if TYPE_CHECKING:
         under_standard_names,
     )
     from .result_buffers import entry_bytes
+    from .steps import Prune
     from .summary import compiled_line
     from .verification import verify, verify_entries
 
@@ -44,6 +45,7 @@ __all__ = [
     "Kernel",
     "LoopNest",
     "Plan",
+    "Prune",
     "accumulation",
     "announce",
     "anonymous",
@@ -88,6 +90,7 @@ _MODULES = {
         "under_standard_names"
     ),
     ".result_buffers": "entry_bytes",
+    ".steps": "Prune",
     ".summary": "compiled_line",
     ".verification": "verify verify_entries",
 }

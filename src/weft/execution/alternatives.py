@@ -25,9 +25,10 @@ if TYPE_CHECKING:
 class Plan(Protocol):
     """A plan, as far as the conditions ask it."""
 
-    scans: tuple[tuple[int, int], ...]
-    structure_operands: tuple[int, ...]
-
+    @property
+    def scans(self) -> tuple[tuple[int, int], ...]: ...
+    @property
+    def structure_operands(self) -> tuple[int, ...]: ...
     @property
     def kernel(self) -> Kernel: ...
     @property

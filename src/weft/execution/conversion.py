@@ -6,6 +6,7 @@ finds these facts, checks what only the entries can tell, and takes the steps.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -15,7 +16,7 @@ from ..dtypes import adds_alike
 from ..errors import IndexOverflowError, ResultTooLargeError, StorageError
 from ..formats import Format, TensorType
 from ..formats.append_chains import is_unordered_list
-from ..records import replace
+from ..records import record, replace
 from ..storage import Storage, tensor_type
 from ..storage.fitness import why_unfit
 from .conversion_request import (
@@ -29,6 +30,7 @@ from .conversion_request import (
 from .conversion_steps import Append, Insert, ReuseArrays
 from .entry_lists import list_entries
 from .plan_cache import plans
+from .steps import Step
 
 
 def convert(
@@ -135,6 +137,38 @@ def convert_result(result: Storage, target: TensorType) -> Storage:
     is_list = is_unordered_list(result.format)
     plan = plan_conversion(ConversionRequest(result.type, target, facts, is_list_result=is_list))
     return _run(plan, result) if is_list else _widened(plan, result)
+
+
+def converted_type(source: TensorType, format: Format) -> TensorType:
+    """Return the type of an operand in another format, with index arrays as wide as it has."""
+    return tensor_type(source.dtype, format, (_index(source),) * len(format.roles), source.fill)
+
+
+def _index(type: TensorType) -> str:
+    return "int64" if "int64" in type.index_dtypes else "int32"
+
+
+@record
+class Convert(Step):
+    """A step that converts an operand.
+
+    Sizes, entries and threads decide how, so that the plan of the conversion is found when the step runs.
+    """
+
+    kind = "convert"
+
+    def run(self, storages: Sequence[Storage], out: Storage | None = None) -> Storage:
+        (storage,) = storages
+        return convert(storage, self.makes.format, index_dtype=_index(storage.type), keep_padding=True)
+
+
+@record
+class ConvertResult(Convert):
+    """A step that converts the result of a kernel to the format that is planned for it."""
+
+    def run(self, storages: Sequence[Storage], out: Storage | None = None) -> Storage:
+        (result,) = storages
+        return result if result.type == self.makes else convert_result(result, self.makes)
 
 
 def _why_unfit(storage: Storage, format: Format, prune: bool) -> str | None:

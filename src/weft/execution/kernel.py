@@ -487,11 +487,6 @@ class Kernel:
         return result
 
     @property
-    def kernels(self) -> tuple[Kernel, ...]:
-        """The kernel alone, as the kernels of a plan."""
-        return (self,)
-
-    @property
     def stages(self) -> dict[str, str]:
         """Texts of all stages of the compiler, by name."""
         return self.module.stages

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from functools import lru_cache, partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -21,8 +21,7 @@ from ..index_notation import infer_extents, sum_with_target, to_text
 from ..index_notation.nodes import Access, Apply, Assignment
 from ..index_notation.operator_table import OPERATORS
 from ..index_notation.standard_names import anonymous
-from ..records import cached, replace
-from ..runtime import memory
+from ..records import cached, record, replace
 from ..runtime.beside import ready
 from ..storage import Storage, tensor_type
 from ..variant import Variant
@@ -37,14 +36,14 @@ from .alternatives import (
     Alternative,
     KernelAlternative,
 )
-from .conversion import convert, convert_result
+from .conversion import Convert, ConvertResult, converted_type
 from .facts import Steps
 from .kernel import Kernel, with_fill
 from .loops import asked
 from .plan_cache import kept, plans
 from .plan_facts import InSteps, KernelPlan, PlanFacts, PlanRequest, ValuesOnly, WithFills
 from .same_structure import same_structure
-from .structure import Structure, check_writable, require_structure
+from .steps import Compute, ComputePart, MapValues, Prune, Step
 
 if TYPE_CHECKING:
     from ..scheduling.user_schedule import LoopNest
@@ -54,73 +53,131 @@ else:
     planning, summary = Door("weft.execution.planning"), Door("weft.execution.summary")
 
 T = TypeVar("T")
+Run = Callable[..., Storage]
 
 
 _STEPS_SHOWN = 6
 """Steps of a summary, beyond which those in the middle are counted instead."""
 
 
+@record
 class Plan:
-    """Plan of an expression for operands of certain types."""
+    """Steps that compute an expression for operands of certain types, and alternatives that the operands may want."""
 
-    is_in_steps = False
-    has_full_cases = may_spread = False
-    structure_operands: tuple[int, ...] = ()
+    inputs: Mapping[str, TensorType]  # the operands, in order
+    steps: tuple[Step, ...]
+    target: TensorType  # type of the result
+    how: KernelPlan | ValuesOnly | InSteps  # what was decided
+    replan: Callable[[Variant], Plan]  # returns the plan for another variant
+    alternatives: tuple[Alternative, ...] = ()
+    check: Callable[[Sequence[Storage]], object] | None = None  # raises for operands that do not suit each other
+    spreads: bool = False  # whether the result has elements that no operand stores, by fill values
+    may_spread: bool = False  # whether it may have them, also by a function of a sum
 
-    def __init__(
-        self,
-        how: KernelPlan,
-        kernel: Kernel,
-        operands: tuple[str, ...],
-        target: TensorType,
-        replan: Callable[[Variant], Plan],
-    ):
-        self._how, self._replan, self.structure_operands = how, replan, how.structure_operands
-        self.kernel, self.operands, self.target = kernel, operands, target
-        facts = kernel.facts
-        self._final = facts.final_format
-        # For each operand of the kernel, its place among those of the plan, and the format to which it is converted.
-        place = {name: n for n, name in enumerate(operands)}
-        converted = {c.name: c for c in facts.stored_again}
-        self._sources = tuple(
-            (place[converted[name].tensor], converted[name].format) if name in converted else (place[name], None)
-            for name in kernel.operands
-        )
-        inserted = facts.insertion is not None
-        self.converts = bool(converted) or self._final is not None or kernel.operands != operands or inserted
-        self.scans = how.scans
-        self.alternatives = tuple([a for a in ALTERNATIVES if a.name in how.alternatives])
-        self._taken: dict[str, Plan] = {}
-        self._ready = set[str]()  # names of the alternatives whose functions need not be waited for
-        # Small operands make the time of each step count, so that a plan has no steps that it does not need.
-        if self.converts or self.alternatives not in ((), (EQUAL_STRUCTURES,)):
-            self.run = self._run
-        else:
-            self.run = self._run_or_share if self.alternatives else kernel.run
+    @cached
+    def types(self) -> tuple[TensorType, ...]:
+        """Return the types of the operands."""
+        return tuple(self.inputs.values())
 
-    def with_fills(
-        self, types: Mapping[str, TensorType], fills: Mapping[str, Any], replan: Callable[[Variant], Plan]
-    ) -> Plan:
-        """Return the plan for operands of these types, with the fill values that its kernel reads when it runs."""
-        kernel = self.kernel.with_fills(fills)
-        return Plan(self._how, kernel, self.operands, with_fill(self.target, fills), replan)
+    # -- running ------------------------------------------------------------------------------------------------
+    @cached
+    def run(self) -> Run:
+        """Return the function that computes the result of operands, and perhaps adds it to a copy of an array."""
+        # Small operands make the time of each question count, so that a plan asks none that it does not need.
+        if self.check is not None:
+            return self._checked
+        if not self.alternatives:
+            return self._usual
+        return self._run_or_share if self.alternatives == (EQUAL_STRUCTURES,) else self._run_or_turn
+
+    @cached
+    def _usual(self) -> Run:
+        """Return the function that takes the steps."""
+        first = self.steps[0]
+        if len(self.steps) > 1 or first.reads != (*range(len(self.inputs)),):
+            return self._in_turn
+        return first.kernel.run if type(first) is Compute else first.run
+
+    def _checked(self, storages: Sequence[Storage], out: Storage | None = None) -> Storage:
+        assert self.check is not None
+        self.check(storages)
+        return self._run_or_turn(storages, out)
+
+    @cached
+    def structure_operands(self) -> tuple[int, ...]:
+        """Return the places of operands that may all share the result's sparsity structure."""
+        return self.how.structure_operands if isinstance(self.how, KernelPlan) else ()
+
+    @cached
+    def scans(self) -> tuple[tuple[int, int], ...]:
+        """Return the places of vectors that are iterated many times, each with that of the operand that causes it."""
+        return self.how.scans if isinstance(self.how, KernelPlan) else ()
+
+    def _run_or_share(self, storages: Sequence[Storage], out: Storage | None = None) -> Storage:
+        """Run a plan whose only alternative is for operands of equal structures."""
+        if same_structure([storages[n] for n in self.structure_operands]) and self._takes_now(EQUAL_STRUCTURES):
+            return self.taking(EQUAL_STRUCTURES).run(storages, out)
+        return self._usual(storages, out)
+
+    def _run_or_turn(self, storages: Sequence[Storage], out: Storage | None = None) -> Storage:
+        if (alternative := self.wanted(storages)) is not None and self._takes_now(alternative):
+            return self.taking(alternative).run(storages, out)
+        return self._usual(storages, out)
+
+    def _in_turn(self, storages: Sequence[Storage], out: Storage | None = None) -> Storage:
+        """Take the steps one after the other."""
+        values: list[Any] = [*storages]
+        for step, unread in self._order:
+            result = step.run([values[n] for n in step.reads], out if step is self.steps[-1] else None)
+            values.append(result)
+            for n in unread:
+                values[n] = None
+        return result
+
+    @cached
+    def _order(self) -> tuple[tuple[Step, tuple[int, ...]], ...]:
+        """Return the steps, each with what is dropped after it, since no later step reads it."""
+        last_use = {n: step for step in self.steps for n in step.reads}
+        return tuple([(step, tuple([n for n in {*step.reads} if last_use[n] is step])) for step in self.steps])
+
+    def shape(self, storages: Sequence[Storage]) -> tuple[int, ...]:
+        """Return the shape of the result for operands of these shapes."""
+        if isinstance(self.how, InSteps):
+            whole = self.how.steps.whole
+            extents = _extents(whole, self.inputs, storages)
+            return tuple([extents[v] for v in whole.target.indices])
+        main, sources = self._main
+        return (main if isinstance(main, MapValues) else main.kernel).shape([storages[n] for n in sources])
+
+    @cached
+    def _main(self) -> tuple[Compute | MapValues, tuple[int, ...]]:
+        """Return the step that computes, and the operands that it takes, some of which are converted before."""
+        count = len(self.inputs)
+        (main,) = [step for step in self.steps if isinstance(step, (Compute, MapValues))]
+        return main, tuple([n if n < count else self.steps[n - count].reads[0] for n in main.reads])
+
+    # -- alternatives -------------------------------------------------------------------------------------------
+    @cached
+    def _others(self) -> dict[str, Plan]:
+        return {}
+
+    @cached
+    def _ready(self) -> set[str]:
+        """Return the names of the alternatives whose functions need not be waited for."""
+        return set()
 
     def taking(self, alternative: Alternative) -> Plan:
         """Return the plan with the loops of an alternative."""
-        if (plan := self._taken.get(alternative.name)) is None:
+        if (plan := self._others.get(alternative.name)) is None:
             variant = replace(self.kernel.facts.variant, **alternative.change)
-            plan = self._taken[alternative.name] = self._replan(variant)
+            plan = self._others[alternative.name] = self.replan(variant)
         return plan
 
     @cached
     def has_equal_parallel_loops(self) -> bool:
         """Return whether there are loops that threads can share and that sum each element in the same order."""
-        found = self.taking(PARALLEL_LOOPS).kernel
-        return self.kernel.loops.run.sums == found.loops.run.sums is not None and found.chunked
-
-    def shape(self, storages: Sequence[Storage]) -> tuple[int, ...]:
-        """Return the shape of the result for operands of these shapes."""
-        return self.kernel.shape([storages[n] for n, _ in self._sources])
+        other = self.taking(PARALLEL_LOOPS).kernel
+        return self.kernel.loops.run.sums == other.loops.run.sums is not None and other.chunked
 
     def wanted(self, storages: Sequence[Storage]) -> Alternative | None:
         """Return the alternative that these operands want; None for the usual loops."""
@@ -133,8 +190,8 @@ class Plan:
         """Return whether the loops of an alternative run now, rather than the usual ones until they are compiled."""
         if alternative.optimization is None or alternative.name in self._ready:
             return True
-        wanted = self.taking(alternative).kernel.entry_points(2 if alternative is PARALLEL_LOOPS else 1)
-        if ready(wanted, self.kernel.entry_points(1), wait=alternative.must_wait):
+        others = self.taking(alternative).kernel.entry_points(2 if alternative is PARALLEL_LOOPS else 1)
+        if ready(others, self.kernel.entry_points(1), wait=alternative.must_wait):
             self._ready.add(alternative.name)
             return True
         return False
@@ -148,338 +205,99 @@ class Plan:
         return plan, (*alternatives, *plan.taken_by_kernel(storages))
 
     def taken_by_kernel(self, storages: Sequence[Storage]) -> tuple[KernelAlternative, ...]:
-        """Return the alternatives that the kernel takes for these operands."""
-        given = [storages[n] for n, _ in self._sources]
-        return tuple([a for a in KERNEL_ALTERNATIVES if a.wanted(self.kernel, given)])
+        """Return the alternatives that the kernel takes for these operands, if nothing else runs before it."""
+        if not isinstance(self.how, KernelPlan):
+            return ()
+        operands = [storages[n] for n in self._main[1]]
+        return tuple([a for a in KERNEL_ALTERNATIVES if a.wanted(self.kernel, operands)])
 
-    def _run_or_share(self, storages: Sequence[Storage], out: Storage | None = None) -> Storage:
-        """Run a plan whose only alternative is for operands of equal structures, and that converts none."""
-        if same_structure([storages[n] for n in self.structure_operands]) and self._takes_now(EQUAL_STRUCTURES):
-            return self.taking(EQUAL_STRUCTURES).run(storages, out)
-        return self.kernel.run(storages, out)
-
-    def _run(self, storages: Sequence[Storage], out: Storage | None = None) -> Storage:
-        if (alternative := self.wanted(storages)) is not None and self._takes_now(alternative):
-            return self.taking(alternative).run(storages, out)
-        operands = tuple(
-            storages[n]
-            if format is None
-            else convert(storages[n], format, index_dtype=_index(storages[n].type), keep_padding=True)
-            for n, format in self._sources
-        )
-        result = self.kernel.run(operands, out)
-        return result if self._final is None or result.type == self.target else convert_result(result, self.target)
+    # -- what it is made of -------------------------------------------------------------------------------------
+    @property
+    def is_in_steps(self) -> bool:
+        """True if several kernels compute parts of the expression."""
+        return isinstance(self.how, InSteps)
 
     @property
     def prunes(self) -> bool:
         """True if no stored entry of a result equals the fill value."""
-        chains, last = self.kernel.chains, len(self.target.format.levels) - 1
-        return self.kernel.facts.skip_fill and self._final is None and bool(chains) and chains[-1].last == last
+        return self.steps[-1].prunes
 
     @property
-    def phases(self) -> Kernel | TotalPlan | ValuesPlan | None:
-        """Object that assembles a result and computes it separately; None if operands are converted first."""
-        return self.kernel if self.kernel.operands == self.operands else None
-
-    @property
-    def kernels(self) -> Collection[Kernel]:
-        """The kernels that the plan runs, each once."""
-        return (self.kernel,)
-
-    @property
-    def stages(self) -> dict[str, str]:
-        """Texts of all stages of the compiler, by name."""
-        return self.kernel.stages
-
-    @property
-    def passes(self) -> dict[str, str]:
-        """The text of what each pass of the compiler returned, by name."""
-        return self.kernel.passes
-
-    @property
-    def origins(self) -> tuple[str | None, ...]:
-        """The origin of each kernel, in words; None for one that is not compiled yet."""
-        return self.kernel.origins
-
-    def summary(self, told: Collection[str] = ()) -> str:
-        return self.kernel.summary(told)
-
-
-class SteppedPlan(Plan):
-    """Plan of an expression in several steps, each of which reads the results of those before it."""
-
-    is_in_steps = True
-
-    def __init__(
-        self,
-        steps: Steps,
-        types: Mapping[str, TensorType],
-        request: PlanRequest,
-        replan: Callable[[Variant], Plan],
-    ):
-        self.steps, self.operands, self._asked, self._replan = steps, tuple(types), request, replan
-        self._types = dict(types)
-        # A part is dropped after the last step that reads it.
-        self._reads = [_read(step)[1] for step in steps.all]
-        self._last_use = {name: n for n, names in enumerate(self._reads) for name in names}
-        types_so_far, self._plans = dict(types), list[Plan]()
-        for n, step in enumerate(steps.all):
-            self._plans.append(self._planned(n, types_so_far))
-            types_so_far[step.target.tensor] = self._plans[n].target
-        self._known = types_so_far
-        last = self._plans[-1]
-        self.kernel, self.target, self.run = last.kernel, last.target, self._run
-        self.alternatives = tuple(
-            [a for a in (NO_DENSE_LEVELS, NO_DENSE_RESULT) if not getattr(request.variant, *a.change)]
-        )
-        self._taken = {}
-
-    def with_fills(
-        self, types: Mapping[str, TensorType], fills: Mapping[str, Any], replan: Callable[[Variant], Plan]
-    ) -> Plan:
-        return SteppedPlan(self.steps, types, self._asked, replan)
-
-    @property
-    def prunes(self) -> bool:
-        return self._plans[-1].prunes
-
-    def shape(self, storages: Sequence[Storage]) -> tuple[int, ...]:
-        extents = _extents(self.steps.whole, dict(zip(self.operands, storages, strict=True)))
-        return tuple([extents[v] for v in self.steps.whole.target.indices])
-
-    def taken_by_kernel(self, storages: Sequence[Storage]) -> tuple[KernelAlternative, ...]:
-        """Return nothing: the operands of a step are not known before those ahead of it have run."""
-        return ()
-
-    def _planned(self, n: int, types: Mapping[str, TensorType], rename: bool = True) -> Plan:
-        """Return the plan of step ``n`` for operands and parts of these types, by default under standard names."""
-        step, request = self.steps.all[n], self._asked
-        named, operand_types = anonymous(step) if rename else step, tuple(types[name] for name in self._reads[n])
-        if n < len(self.steps.parts):
-            made = planning.format_of_part(step, types, request.variant.no_dense_levels)
-            return plan_for(named, operand_types, format=made, variant=request.variant)
-        return plan_for(
-            named,
-            operand_types,
-            format=request.format,
-            dtype=request.dtype,
-            prune=request.prune,
-            variant=request.variant,
-        )
-
-    def _run(self, storages: Sequence[Storage], out: Storage | None = None) -> Storage:
-        if (alternative := self.wanted(storages)) is not None:
-            return self.taking(alternative).run(storages, out)
-        values, as_planned = dict(zip(self.operands, storages, strict=True)), True
-        _extents(self.steps.whole, values)  # of shapes that fit together
-        for n, step in enumerate(self.steps.all):
-            # A part with large dimensions may have wider index arrays than planned: later steps are planned again.
-            plan = self._plans[n] if as_planned else self._planned(n, {name: s.type for name, s in values.items()})
-            read = [values[name] for name in self._reads[n]]
-            result = plan.run(read) if out is None or step is not self.steps.last else plan.run(read, out)
-            as_planned &= result.type == self._plans[n].target
-            values[step.target.tensor] = result
-            for name in self._reads[n]:
-                if self._last_use[name] == n:
-                    del values[name]
-        return result
-
-    @property
-    def type(self) -> TensorType:
-        return self.target
-
-    @property
-    def source(self) -> str:
-        """C source of all steps, each kernel once."""
-        return "\n".join(dict.fromkeys(kernel.source for kernel in self.kernels))
-
-    @property
-    def kernels(self) -> Collection[Kernel]:
-        """The kernels of all steps, each once, with the names of the first step that it computes."""
-        return self._shown.values()
-
-    @property
-    def _listed(self) -> str:
-        """The steps, a line each, after their number and the reason for them."""
-        return "\n".join((f"{len(self.steps.all)} steps: {self.steps.reason}", *map(to_text, self.steps.all)))
+    def phases(self) -> Any:
+        """Object that assembles a result and computes it separately; None if operands or the result are converted."""
+        first, *others = self.steps
+        alone = first.reads == (*range(len(self.inputs)),) and all(isinstance(step, Prune) for step in others)
+        return first.phases if alone else None
 
     @cached
-    def _shown(self) -> dict[str, Kernel]:
-        """Each kernel with the names of its first step, by the steps that it computes."""
-        steps: dict[Kernel, list[int]] = {}
-        for n, plan in enumerate(self._plans):
-            steps.setdefault(plan.kernel, []).append(n)
+    def kernel(self) -> Kernel:
+        """Return the kernel that computes the result."""
+        return [kernel for step in self.steps for kernel in step.kernels][-1]
+
+    @cached
+    def kernels(self) -> tuple[Kernel, ...]:
+        """Return the kernels that the plan runs, each once, with the names of the first part that it computes."""
+        return tuple(self._titled.values())
+
+    @cached
+    def _titled(self) -> Mapping[str, Kernel]:
+        """Return each kernel by a title: the parts that it computes."""
+        if not self.is_in_steps:
+            return {"": self.kernel}
+        parts: dict[Kernel, list[ComputePart]] = {}
+        for step in self.steps:
+            if isinstance(step, ComputePart):
+                parts.setdefault(step.kernels[-1], []).append(step)
         shown = {}
-        for first, *others in steps.values():
-            more = ", ".join(self.steps.all[n].target.tensor for n in others)
-            title = f"{to_text(self.steps.all[first])}{more and f'; in the same way {more}'}"
-            shown[title] = self._planned(first, self._known, rename=False).kernel
+        for first, *others in parts.values():
+            more = ", ".join(part.assignment.target.tensor for part in others)
+            shown[f"{to_text(first.assignment)}{more and f'; in the same way {more}'}"] = first.shown
         return shown
 
     @property
+    def source(self) -> str:
+        """C source of all kernels, each once."""
+        return "\n".join(dict.fromkeys(kernel.source for kernel in self.kernels))
+
+    @property
     def stages(self) -> dict[str, str]:
-        """Texts of all stages of each kernel, after the list of steps."""
-        titles = [f"kernel {n}: {title}" for n, title in enumerate(self._shown, 1)]
-        stages = {"steps": "\n".join([self._listed, *titles])}
-        for n, kernel in enumerate(self.kernels, 1):
-            stages |= {f"{name}, kernel {n}": text for name, text in kernel.stages.items()}
-        return stages
+        """Texts of all stages of the compiler, by name; those of several kernels with their numbers."""
+        if not self.is_in_steps:
+            return {name: text for step in self.steps for name, text in step.stages.items()}
+        titles = [f"kernel {n}: {title}" for n, title in enumerate(self._titled, 1)]
+        return {"steps": "\n".join([*self._listed, *titles])} | self._numbered([k.stages for k in self.kernels])
 
     @property
     def passes(self) -> dict[str, str]:
-        """The text of what each pass of the compiler returned for every kernel, by name."""
-        return {
-            f"{name}, kernel {n}": text
-            for n, kernel in enumerate(self.kernels, 1)
-            for name, text in kernel.passes.items()
-        }
+        """The text of what each pass of the compiler returned, by name; those of several kernels with their numbers."""
+        if not self.is_in_steps:
+            return {name: text for step in self.steps for name, text in step.passes.items()}
+        return self._numbered([k.passes for k in self.kernels])
+
+    def _numbered(self, texts: Sequence[Mapping[str, str]]) -> dict[str, str]:
+        return {f"{name}, kernel {n}": text for n, of in enumerate(texts, 1) for name, text in of.items()}
 
     @property
     def origins(self) -> tuple[str | None, ...]:
-        run = dict.fromkeys(plan.kernel for plan in self._plans)  # under standard names
-        return tuple(origin for kernel in run for origin in kernel.origins)
+        """The origin of each kernel that runs, in words; None for one that is not compiled yet."""
+        kernels = dict.fromkeys(kernel for step in self.steps for kernel in step.kernels)
+        return tuple([origin for kernel in kernels for origin in kernel.origins])
+
+    @property
+    def _listed(self) -> list[str]:
+        """The expressions that several kernels compute, after their number and the reason for them."""
+        if not isinstance(self.how, InSteps):
+            return []
+        steps = self.how.steps
+        return [f"{len(steps.all)} steps: {steps.reason}", *map(to_text, steps.all)]
 
     def summary(self, told: Collection[str] = ()) -> str:
-        """Return the steps, with the conversions and the loops over all coordinates of each."""
-        notes = [
-            f"{step.target.tensor}: {line}"
-            for step, plan in zip(self.steps.all, self._plans, strict=True)
-            for line in plan.summary(told).splitlines()
-            if line.startswith(("each call", "loops over all "))
-        ]
-        steps = self._listed.splitlines()
-        formats = summary.formats_line({self.steps.last.target.tensor: self.target, **self._types})
-        if len(steps) > _STEPS_SHOWN:
-            steps[_STEPS_SHOWN // 2 : -1] = [f"... and {len(steps) - _STEPS_SHOWN // 2 - 1} more like these"]
-        return "\n".join([formats, *steps, *notes])
-
-
-class VectorPlan(Plan):
-    """Plan that reads the stored values of some operands as vectors, so that all formats have one kernel."""
-
-    def __init__(
-        self, how: ValuesOnly, types: Mapping[str, TensorType], request: PlanRequest, replan: Callable[[Variant], Plan]
-    ):
-        self._assignment, self._types, self.target, self._replan = how.assignment, dict(types), how.target, replan
-        self.operands, self.alternatives = tuple(types), ()
-        self._taken: dict[str, Plan] = {}
-        # The type of each operand whose stored values are a vector; None for numbers.
-        vector = Format.dense(1)
-        self._vectors = tuple(
-            [tensor_type(t.dtype, vector) if name in how.stored else None for name, t in types.items()]
-        )
-        flat = tuple([v or t for v, t in zip(self._vectors, types.values(), strict=True)])
-        self._variant = replace(request.variant, same_structure=False)
-        format = Format.dense(len(how.values.target.indices))
-        self._flat = plan_for(how.values, flat, format=format, dtype=self.target.dtype, variant=self._variant)
-        self.kernel, self.run = self._flat.kernel, self._run
-
-    def taken_by_kernel(self, storages: Sequence[Storage]) -> tuple[KernelAlternative, ...]:
-        return ()
-
-    def _given(self, storages: Sequence[Storage]) -> tuple[Storage, ...]:
-        """Return the operands with stored values as vectors."""
-        return tuple(
-            s if v is None else Storage(s.vals.shape, v, (), s.vals)
-            for v, s in zip(self._vectors, storages, strict=True)
-        )
-
-    @property
-    def _reason(self) -> str:
-        """The reason for which values alone are read, in words."""
-        raise NotImplementedError
-
-    @property
-    def stages(self) -> dict[str, str]:
-        """Texts of all stages of the kernel over values, after the reason for it."""
-        return {"structure": self._reason, **self.kernel.stages}
-
-    def summary(self, told: Collection[str] = ()) -> str:
-        formats = summary.formats_line({self._assignment.target.tensor: self.target, **self._types})
-        return "\n".join([formats, self._reason, "parallel: the loop over the stored values"])
-
-
-class TotalPlan(VectorPlan):
-    """Plan of a number that depends on the stored values of its operands, and not on their coordinates."""
-
-    def shape(self, storages: Sequence[Storage]) -> tuple[int, ...]:
-        return ()
-
-    def _run(self, storages: Sequence[Storage], out: Storage | None = None) -> Storage:
-        return self._flat.run(self._given(storages))
-
-    @property
-    def phases(self) -> TotalPlan:
-        return self
-
-    def assemble(self, storages: Sequence[Storage]) -> Storage:
-        """Return a result to be computed (see ``Kernel.assemble``)."""
-        return self.kernel.assemble(self._given(storages))
-
-    def compute(self, result: Storage, storages: Sequence[Storage]) -> Storage:
-        """Compute a new value in a result that ``assemble`` made (see ``Kernel.compute``)."""
-        return self.kernel.compute(result, self._given(storages))
-
-    @property
-    def _reason(self) -> str:
-        names = [n for n, vector in zip(self.operands, self._vectors, strict=True) if vector is not None]
-        return f"loops: over the stored values of {' and of '.join(names)}, whatever their coordinates are"
-
-
-class ValuesPlan(VectorPlan):
-    """Plan of a result that shares the index arrays of an operand, and whose values are computed as a vector.
-
-    ``how.lead`` is the operand.
-    """
-
-    def __init__(
-        self, how: ValuesOnly, types: Mapping[str, TensorType], request: PlanRequest, replan: Callable[[Variant], Plan]
-    ):
-        super().__init__(how, types, request, replan)
-        assert how.lead is not None
-        self._lead = self.operands.index(how.lead.tensor)
-        # Where entries equal to the fill value are left out, a result that has some is copied without them.
-        self._copy: Plan | None = None
-        if request.prune:
-            copied = Assignment(Access("C", how.lead.indices), Access("A", how.lead.indices))
-            copy = plan_for(copied, (self.target,), format=self.target.format, prune=True, variant=self._variant)
-            self._copy = copy if copy.prunes else None
-
-    def shape(self, storages: Sequence[Storage]) -> tuple[int, ...]:
-        return storages[self._lead].shape
-
-    def _run(self, storages: Sequence[Storage], out: Storage | None = None) -> Storage:
-        lead = storages[self._lead]
-        found = Storage(lead.shape, self.target, lead.arrays, self._flat.run(self._given(storages)).vals)
-        return self._copy.run((found,)) if self._copy is not None and _has_fill(found) else found
-
-    @property
-    def prunes(self) -> bool:
-        return self._copy is not None
-
-    @property
-    def phases(self) -> ValuesPlan:
-        return self
-
-    def assemble(self, storages: Sequence[Storage]) -> Storage:
-        """Return a result that shares the index arrays, with zeros for its values (see ``Kernel.assemble``)."""
-        lead = storages[self._lead]
-        made = Storage(lead.shape, self.target, lead.arrays, memory.zeros(lead.vals.size, self.target.dtype))
-        made.assembled_for = Structure(to_text(self._assignment), self.operands, storages)
-        return made
-
-    def compute(self, result: Storage, storages: Sequence[Storage]) -> Storage:
-        """Compute new values in a result that ``assemble`` made (see ``Kernel.compute``)."""
-        text = to_text(self._assignment)
-        require_structure(text, result, storages)
-        check_writable(text, result, self.target, storages[self._lead].shape)
-        vector = Storage(result.vals.shape, self.kernel.type, (), result.vals)
-        self.kernel.compute(vector, self._given(storages))
-        return result
-
-    @property
-    def _reason(self) -> str:
-        return summary.sharing_line(self._assignment.target.tensor, self.operands[self._lead])
+        """Return a few lines for users; loops over the variables in ``told`` are left out."""
+        listed, result = self._listed, self.how.result
+        if len(listed) > _STEPS_SHOWN:
+            listed[_STEPS_SHOWN // 2 : -1] = [f"... and {len(listed) - _STEPS_SHOWN // 2 - 1} more like these"]
+        lines = [line for step in self.steps for line in step.summary(told).splitlines()]
+        return "\n".join([summary.formats_line({result: self.target, **self.inputs}), *listed, *lines])
 
 
 def _has_fill(storage: Storage) -> bool:
@@ -488,8 +306,9 @@ def _has_fill(storage: Storage) -> bool:
     return bool((vals == fill).any() if fill == fill else (vals != vals).any())
 
 
-def _extents(assignment: Assignment, operands: Mapping[str, Storage]) -> dict[str, int]:
+def _extents(assignment: Assignment, names: Iterable[str], storages: Sequence[Storage]) -> dict[str, int]:
     """Return the size of each variable; an error on shapes names the operands' formats, too."""
+    operands = dict(zip(names, storages, strict=True))
     try:
         return infer_extents(assignment, {name: s.shape for name, s in operands.items()})
     except ShapeError as error:
@@ -502,10 +321,6 @@ def _read(assignment: Assignment) -> tuple[tuple[Access, ...], tuple[str, ...]]:
     """Return the distinct accesses to operands and the operands' names, in the order in which they first appear."""
     found = tuple(assignment.value.distinct_accesses)
     return found, tuple(dict.fromkeys(access.tensor for access in found))
-
-
-def _index(type: TensorType) -> str:
-    return "int64" if "int64" in type.index_dtypes else "int32"
 
 
 def target_type(
@@ -545,9 +360,8 @@ def plan_for(
     types = dict(zip(_read(assignment)[1], operand_types, strict=True))
     request = PlanRequest(assignment, operand_types, format, dtype, prune, variant)
     facts: PlanFacts = asked("plan", request) if user_schedule is None else planning.plan(request, user_schedule)
-    found = _planned(facts.how, types, request, user_schedule, lambda other: replan(variant=other))
-    found.has_full_cases, found.may_spread = facts.spreads, facts.may_spread
-    return found
+    plan = _planned(facts.how, types, request, user_schedule, lambda other: replan(variant=other))
+    return replace(plan, spreads=facts.spreads, may_spread=facts.may_spread)
 
 
 def _planned(
@@ -560,18 +374,114 @@ def _planned(
     """Return the plan by which an expression is computed in some way."""
     match how:
         case KernelPlan():
-            return Plan(how, Kernel(how.loops), tuple(types), how.target, replan)
+            return _by_kernel(how, Kernel(how.loops), types, how.target, replan)
         case ValuesOnly():
-            return (TotalPlan if how.lead is None else ValuesPlan)(how, types, request, replan)
+            return _over_values(how, types, request, replan)
         case InSteps():
-            return SteppedPlan(how.steps, types, replace(request, format=how.format), replan)
+            return _in_parts(how, types, request, replan)
         case WithFills():
             # Tensors with other fill values share a kernel, which reads the fill values.
             shared = plan_for(
                 request.assignment, tuple(how.types.values()), format=request.format, dtype=request.dtype,
                 user_schedule=user_schedule, prune=request.prune, variant=request.variant,
             )  # fmt: skip
-            return shared.with_fills(types, how.fills, replan)
+            if isinstance(shared.how, InSteps):
+                return _in_parts(shared.how, types, request, replan)
+            assert isinstance(shared.how, KernelPlan)
+            kernel, target = shared.kernel.with_fills(how.fills), with_fill(shared.target, how.fills)
+            return _by_kernel(shared.how, kernel, types, target, replan)
+
+
+def _by_kernel(
+    how: KernelPlan,
+    kernel: Kernel,
+    types: Mapping[str, TensorType],
+    target: TensorType,
+    replan: Callable[[Variant], Plan],
+) -> Plan:
+    """Return the plan of one kernel, with conversions of operands before it and of its result after it."""
+    steps, facts = list[Step](), kernel.facts
+    place = {name: n for n, name in enumerate(types)}
+    for c in facts.stored_again:
+        makes = converted_type(types[c.tensor], c.format)
+        steps.append(Convert((place[c.tensor],), makes, f"the loops read {c.tensor} in this format"))
+        place[c.name] = len(types) + len(steps) - 1
+    steps.append(Compute(tuple([place[name] for name in kernel.operands]), kernel.type, facts.text, kernel))
+    if facts.final_format is not None:
+        reads = (len(types) + len(steps) - 1,)
+        steps.append(ConvertResult(reads, target, f"the loops compute it in {kernel.format}"))
+    alternatives = tuple([a for a in ALTERNATIVES if a.name in how.alternatives])
+    return Plan(types, tuple(steps), target, how, replan, alternatives)
+
+
+def _over_values(
+    how: ValuesOnly, types: Mapping[str, TensorType], request: PlanRequest, replan: Callable[[Variant], Plan]
+) -> Plan:
+    """Return the plan that reads the stored values of some operands as vectors."""
+    vector, names, variant = Format.dense(1), tuple(types), replace(request.variant, same_structure=False)
+    vectors = tuple([tensor_type(t.dtype, vector) if name in how.stored else None for name, t in types.items()])
+    flat = plan_for(
+        how.values,
+        tuple([v or t for v, t in zip(vectors, types.values(), strict=True)]),
+        format=Format.dense(len(how.values.target.indices)),
+        dtype=how.target.dtype,
+        variant=variant,
+    )
+    lead, text = None, to_text(how.assignment)
+    if how.lead is None:
+        stored = " and of ".join([name for name in names if name in how.stored])
+        reason = f"loops: over the stored values of {stored}, whatever their coordinates are"
+    else:
+        lead, reason = names.index(how.lead.tensor), summary.sharing_line(how.result, how.lead.tensor)
+    reads = (*range(len(names)),)
+    steps: list[Step] = [MapValues(reads, how.target, reason, flat, vectors, lead, text, names)]
+    if request.prune and how.lead is not None:
+        # Where entries equal to the fill value are left out, a result that has some is copied without them.
+        assignment = Assignment(Access("C", how.lead.indices), Access("A", how.lead.indices))
+        copy = plan_for(assignment, (how.target,), format=how.target.format, prune=True, variant=variant)
+        if copy.prunes:
+            reason = "values may equal the fill value"
+            steps.append(Prune((len(names),), how.target, reason, partial(_without_fill, copy)))
+    return Plan(types, tuple(steps), how.target, how, replan)
+
+
+def _without_fill(copy: Plan, storage: Storage) -> Storage:
+    """Return a tensor without entries equal to the fill value, by a plan that copies it if it has some."""
+    fill, vals = storage.type.fill, storage.vals
+    has_fill = (vals == fill).any() if fill == fill else (vals != vals).any()
+    return copy.run((storage,)) if has_fill else storage
+
+
+def _in_parts(
+    how: InSteps, types: Mapping[str, TensorType], request: PlanRequest, replan: Callable[[Variant], Plan]
+) -> Plan:
+    """Return the plan that computes parts of an expression first, each of which may read those before it."""
+    known, steps, names = dict(types), list[Step](), [*types]
+    for part in how.steps.all:
+        read = _read(part)[1]
+        planner = partial(_plan_of_part, how, request, part is how.steps.last)
+        part_types = tuple([known[name] for name in read])
+        makes = planner(anonymous(part), part_types).target
+        reads = tuple([names.index(name) for name in read])
+        steps.append(ComputePart(reads, makes, how.steps.reason, part, part_types, planner))
+        known[part.target.tensor] = makes
+        names.append(part.target.tensor)
+    alternatives = tuple([a for a in (NO_DENSE_LEVELS, NO_DENSE_RESULT) if not getattr(request.variant, *a.change)])
+    check = partial(_extents, how.steps.whole, tuple(types))  # of shapes that fit together
+    return Plan(types, tuple(steps), makes, how, replan, alternatives, check)
+
+
+def _plan_of_part(
+    how: InSteps, request: PlanRequest, is_last: bool, part: Assignment, types: tuple[TensorType, ...]
+) -> Plan:
+    """Return the plan of a part of an expression for operands and earlier parts of these types."""
+    variant = request.variant
+    if is_last:
+        return plan_for(part, types, format=how.format, dtype=request.dtype, prune=request.prune, variant=variant)
+    by_name = dict(zip(_read(part)[1], types, strict=True))
+    return plan_for(
+        part, types, format=planning.format_of_part(part, by_name, variant.no_dense_levels), variant=variant
+    )
 
 
 def evaluate(
@@ -689,7 +599,7 @@ def _described(assignment: Assignment, operands: Mapping[str, Storage]) -> str:
 
 def compile(
     assignment: Assignment, types: Mapping[str, TensorType], user_schedule: Callable[[LoopNest], LoopNest] | None = None
-) -> Kernel | SteppedPlan:
+) -> Plan:
     """Compile an assignment for the given types of its tensors.
 
     An assignment with too many cases for one kernel is planned in steps.
@@ -705,8 +615,11 @@ def compile(
     variant = Variant(options=config.code)
     # A kernel with too many cases would take too long to compile.
     way = planning.kernel_or_steps(assignment, operands, target, variant, user_schedule=user_schedule)
-    if not isinstance(way, Steps):
-        return Kernel(way)
-    asked_for = PlanRequest(assignment, tuple(operands.values()), target.format, target.dtype, False, variant)
-    replan = partial(plan_for, assignment, tuple(operands.values()), format=target.format, dtype=target.dtype)
-    return SteppedPlan(way, operands, asked_for, lambda variant: replan(variant=variant))
+    request = PlanRequest(assignment, tuple(operands.values()), target.format, target.dtype, False, variant)
+
+    def replan(other: Variant) -> Plan:
+        return plan_for(assignment, request.types, format=target.format, dtype=target.dtype, variant=other)
+
+    if isinstance(way, Steps):
+        return _in_parts(InSteps(way, target.format), operands, request, replan)
+    return _by_kernel(KernelPlan(way, target), Kernel(way), operands, target, replan)

@@ -30,6 +30,7 @@ from ..storage import fill_of, tensor_type
 from ..variant import Variant
 from .alternatives import ALTERNATIVES, Choice
 from .conversion_plan import conversion as conversion
+from .expression_cuts import in_pairs, wrapping_first
 from .facts import EntryRequest, LoopRequest, Steps
 from .full_results import may_spread, spreading
 from .insertion_loops import entry_loops
@@ -40,7 +41,6 @@ from .loop_facts import run_facts as run_facts
 from .loop_facts import with_wide_index as with_wide_index
 from .loops import Loops
 from .plan_facts import InSteps, KernelPlan, PlanFacts, PlanRequest, ValuesOnly, WithFills
-from .steps import in_pairs, wrapping_first
 
 
 def plan(request: PlanRequest, user_schedule: UserSchedule | None = None) -> PlanFacts:

@@ -1,131 +1,236 @@
-"""Steps: expressions cut into several, whose intermediate results are tensors of their own.
-
-The number of cases of a merge doubles with every operand that has implicit entries. If the loops of an expression
-would have too many cases, the expression is cut: each part that merges more than a pair of such operands is computed
-first. The first term of a sum stays first, so that sums of floating point numbers keep their order. A part stores a
-coordinate if the whole expression would.
-"""
+"""Steps of plans: each makes a tensor out of operands, or out of what the steps before it have made."""
 
 from __future__ import annotations
 
-import itertools
-from collections.abc import Mapping
+from abc import abstractmethod
+from collections.abc import Callable, Collection, Mapping, Sequence
+from typing import Any, ClassVar, Protocol
 
-from ..analysis.implicit_values import deciding, typed_implicit_value
-from ..analysis.terms import split_narrow_sum
-from ..concrete_notation.values import UNKNOWN, is_constant
 from ..formats import TensorType
-from ..index_notation import free_variables
-from ..index_notation.nodes import Access, Apply, Assignment, Expr, Reduce
-from ..index_notation.traversal import accesses
-from ..records import replace
-from ..trees import fold
-from .facts import Steps
+from ..index_notation.nodes import Assignment
+from ..index_notation.standard_names import anonymous
+from ..records import cached, record
+from ..runtime import memory
+from ..storage import Storage
+from .kernel import Kernel
+from .structure import Structure, check_writable, require_structure
 
-_PAIR = 3
-"""Cases of a merge of two operands: both, and each alone."""
+_NOTHING: Mapping[str, str] = {}
 
 
-def wrapping_first(assignment: Assignment, types: Mapping[str, TensorType]) -> Steps | None:
-    """Return steps that first compute a sum that wraps around in its own dtype; None if there is no such sum.
+class Planned(Protocol):
+    """A plan, as far as the steps of another ask it."""
 
-    Sums in ``assignment`` are explicit.
-    """
-    cut = split_narrow_sum(assignment, types)
-    if cut is None:
+    @property
+    def kernels(self) -> tuple[Kernel, ...]: ...
+    @property
+    def prunes(self) -> bool: ...
+    @property
+    def run(self) -> Callable[..., Storage]: ...
+    def summary(self, told: Collection[str] = ()) -> str: ...
+
+
+@record
+class Step:
+    """A step of a plan."""
+
+    reads: tuple[int, ...]  # what it takes: operands of the plan, and after those results of earlier steps, by number
+    makes: TensorType  # type of its result
+    reason: str  # reason for the step, in words
+    kind: ClassVar[str]
+
+    @abstractmethod
+    def run(self, storages: Sequence[Storage], out: Storage | None = None) -> Storage:
+        """Take the step."""
+
+    @property
+    def kernels(self) -> tuple[Kernel, ...]:
+        """The kernels that compute the result."""
+        return ()
+
+    @property
+    def phases(self) -> Any:
+        """Object that assembles the result and computes it separately; None if there is none."""
         return None
-    last, part = cut
-    return Steps((part,), last, assignment, f"{part.target.tensor} is summed in its own dtype")
+
+    @property
+    def prunes(self) -> bool:
+        """True if no stored entry of the result equals the fill value."""
+        return False
+
+    @property
+    def stages(self) -> Mapping[str, str]:
+        """Text of every stage of the step's kernel, by name; empty if the step has no kernel."""
+        return _NOTHING
+
+    @property
+    def passes(self) -> Mapping[str, str]:
+        """Text of what each pass of the compiler returned for the step's kernel, by name."""
+        return _NOTHING
+
+    def summary(self, told: Collection[str]) -> str:
+        """Return a few lines for users; loops over the variables in ``told`` are left out."""
+        return ""
 
 
-def in_pairs(assignment: Assignment, types: Mapping[str, TensorType]) -> Steps | None:
-    """Return steps that merge pairs of operands; None if nothing can be cut."""
-    cutter = _Cutter(assignment, types)
-    value, _ = cutter.cut(assignment.value, confined=False)
-    if not cutter.parts:
-        return None
-    reason = f"in one nest of loops, {len(assignment.value.distinct_accesses)} operands would make too many cases"
-    return Steps(tuple(cutter.parts), replace(assignment, value=value), assignment, reason)
+@record
+class Compute(Step):
+    """A step that one kernel takes."""
+
+    kernel: Kernel
+    kind = "compute"
+
+    def run(self, storages: Sequence[Storage], out: Storage | None = None) -> Storage:
+        return self.kernel.run(storages, out)
+
+    @property
+    def kernels(self) -> tuple[Kernel, ...]:
+        return (self.kernel,)
+
+    @property
+    def phases(self) -> Kernel:
+        return self.kernel
+
+    @property
+    def prunes(self) -> bool:
+        chains, last = self.kernel.chains, len(self.makes.format.levels) - 1
+        return self.kernel.facts.skip_fill and bool(chains) and chains[-1].last == last
+
+    @property
+    def stages(self) -> Mapping[str, str]:
+        return self.kernel.stages
+
+    @property
+    def passes(self) -> Mapping[str, str]:
+        return self.kernel.passes
+
+    def summary(self, told: Collection[str]) -> str:
+        return self.kernel.summary(told)
 
 
-class _Cutter:
-    """Cutting of an expression into parts, from the operands up."""
+@record
+class ComputePart(Step):
+    """A step that computes a part of an expression by a plan of its own, whose loops the data of the part decide."""
 
-    def __init__(self, assignment: Assignment, types: Mapping[str, TensorType]):
-        self.types, self.target = types, assignment.target
-        self.parts: list[Assignment] = []
-        self._known: dict[Expr, Access] = {}
-        taken = {a.tensor for a in accesses(assignment)}
-        self._names = (name for k in itertools.count(1) if (name := f"T{k}") not in taken)
+    assignment: Assignment
+    types: tuple[TensorType, ...]  # those of what it reads
+    # Returns the plan for an assignment, and types of what it reads.
+    plan_for: Callable[[Assignment, tuple[TensorType, ...]], Planned]
+    kind = "compute part"
 
-    def cut(self, expr: Expr, confined: bool) -> tuple[Expr, int]:
-        """Return an expression in terms of parts, and an upper bound of the number of cases of its merge.
+    @cached
+    def plan(self) -> Planned:
+        """Return the plan for the types that are expected."""
+        return self.plan_for(anonymous(self.assignment), self.types)
 
-        An expression is ``confined`` if not all of its coordinates are needed, or not all of them at a time.
-        """
-        match expr:
-            case Access(tensor=tensor):
-                return expr, int(not all(level.full for level in self.types[tensor].format.levels))
-            case Reduce(op=op, vars=vars, body=body):
-                inner, cases = self.cut(body, confined=True)
-                return Reduce(op, vars, inner), cases
-            case Apply(op=op, args=(arg,)):
-                inner, cases = self.cut(arg, confined)
-                return Apply(op, (inner,)), cases
-            case Apply(op=op, args=(_, _) as args):
-                return self._pair(op, args, confined)
-        return expr, 0
+    @cached
+    def shown(self) -> Kernel:
+        """Return the kernel with the names of the part."""
+        return self.plan_for(self.assignment, self.types).kernels[-1]
 
-    def _pair(self, op: str, args: tuple[Expr, ...], confined: bool) -> tuple[Expr, int]:
-        meets = bool(deciding(Apply(op, args), self._implicit))
-        # In a product, only the coordinates that both factors have are needed.
-        done = [self.cut(arg, confined or meets) for arg in args]
-        # The side with more cases is cut first: the other one may then stay.
-        for k in sorted(range(2), key=lambda k: -done[k][1]):
-            within, cases = done[k]
-            if _together(done, meets) > _PAIR and cases > 1 and self._stands_alone(args[k], confined or meets):
-                done[k] = self._part(within), 1
-        return Apply(op, tuple(e for e, _ in done)), _together(done, meets)
+    def run(self, storages: Sequence[Storage], out: Storage | None = None) -> Storage:
+        # A part with large dimensions may have wider index arrays than planned: what reads it is planned again.
+        types = tuple([s.type for s in storages])
+        plan = self.plan if types == self.types else self.plan_for(anonymous(self.assignment), types)
+        return plan.run(storages) if out is None else plan.run(storages, out)
 
-    def _stands_alone(self, expr: Expr, confined: bool) -> bool:
-        """Return whether a part of its own would hold no more than is needed of it."""
-        return not confined or not self._spreads(expr)
+    @property
+    def kernels(self) -> tuple[Kernel, ...]:
+        return self.plan.kernels
 
-    def _spreads(self, expr: Expr) -> bool:
-        """Return whether entries of some operand are repeated along axes that this operand does not have.
+    @property
+    def prunes(self) -> bool:
+        return self.plan.prunes
 
-        In ``a(i) + B(i,j)``, entries of ``a`` are repeated along ``j``. The answer is True for an expression of unknown
-        implicit value, too.
-        """
-
-        def spreads(node: Expr, below: list[bool]) -> bool:
-            if self._implicit(node) is UNKNOWN:
-                return True
-            if not isinstance(node, Apply) or any(below):
-                return isinstance(node, Apply)
-            spread = len({frozenset(free_variables(arg)) for arg in node.args if not is_constant(arg)}) > 1
-            return spread and not deciding(node, self._implicit)
-
-        return fold(expr, spreads)
-
-    def _implicit(self, expr: Expr) -> object:
-        return typed_implicit_value(expr, self.types)
-
-    def _part(self, expr: Expr) -> Access:
-        """Return the tensor that holds an expression, which is computed once."""
-        if expr not in self._known:
-            # Axes come in the order of the result's, so that loops over both agree.
-            place = {v: n for n, v in enumerate(self.target.indices)}
-            indices = tuple(sorted(free_variables(expr), key=lambda v: place.get(v, len(place))))
-            self._known[expr] = Access(next(self._names), indices)
-            self.parts.append(Assignment(self._known[expr], expr))
-        return self._known[expr]
+    def summary(self, told: Collection[str]) -> str:
+        lines = self.plan.summary(told).splitlines()
+        notes = [line for line in lines if line.startswith(("each call", "loops over all "))]
+        return "\n".join([f"{self.assignment.target.tensor}: {line}" for line in notes])
 
 
-def _together(done: list[tuple[Expr, int]], meets: bool) -> int:
-    """Return the number of cases of a merge of two: the product of theirs, and for sums also each alone.
+@record
+class MapValues(Step):
+    """A step that reads the stored values of operands as vectors, so that all formats have one kernel.
 
-    An operand without implicit entries adds no case.
+    The result shares the index arrays of an operand, or is a number that does not depend on coordinates.
     """
-    (_, a), (_, b) = done
-    return max(a, 1) * max(b, 1) if meets and (a or b) else (1 + a) * (1 + b) - 1
+
+    plan: Planned  # the plan for vectors
+    vectors: tuple[TensorType | None, ...]  # the type of each operand whose values are a vector; None for numbers
+    lead: int | None  # place of the operand whose index arrays the result shares; None for a number
+    text: str  # the expression
+    names: tuple[str, ...]  # those of the operands
+    kind = "map values"
+
+    def _values(self, storages: Sequence[Storage]) -> tuple[Storage, ...]:
+        return tuple(
+            [
+                s if type is None else Storage(s.vals.shape, type, (), s.vals)
+                for type, s in zip(self.vectors, storages, strict=True)
+            ]
+        )
+
+    def run(self, storages: Sequence[Storage], out: Storage | None = None) -> Storage:
+        computed = self.plan.run(self._values(storages))
+        if self.lead is None:
+            return computed
+        lead = storages[self.lead]
+        return Storage(lead.shape, self.makes, lead.arrays, computed.vals)
+
+    def shape(self, storages: Sequence[Storage]) -> tuple[int, ...]:
+        """Return the shape of the result."""
+        return () if self.lead is None else storages[self.lead].shape
+
+    @property
+    def kernels(self) -> tuple[Kernel, ...]:
+        return self.plan.kernels
+
+    @property
+    def phases(self) -> MapValues:
+        return self
+
+    def assemble(self, storages: Sequence[Storage]) -> Storage:
+        """Return a result to be computed (see ``Kernel.assemble``)."""
+        if self.lead is None:
+            return self.kernels[-1].assemble(self._values(storages))
+        lead = storages[self.lead]
+        result = Storage(lead.shape, self.makes, lead.arrays, memory.zeros(lead.vals.size, self.makes.dtype))
+        result.assembled_for = Structure(self.text, self.names, storages)
+        return result
+
+    def compute(self, result: Storage, storages: Sequence[Storage]) -> Storage:
+        """Compute new values in a result that ``assemble`` made (see ``Kernel.compute``)."""
+        kernel, values = self.kernels[-1], self._values(storages)
+        if self.lead is None:
+            return kernel.compute(result, values)
+        require_structure(self.text, result, storages)
+        check_writable(self.text, result, self.makes, storages[self.lead].shape)
+        kernel.compute(Storage(result.vals.shape, kernel.type, (), result.vals), values)
+        return result
+
+    @property
+    def stages(self) -> Mapping[str, str]:
+        return {"structure": self.reason, **self.kernels[-1].stages}
+
+    @property
+    def passes(self) -> Mapping[str, str]:
+        return self.kernels[-1].passes
+
+    def summary(self, told: Collection[str]) -> str:
+        return f"{self.reason}\nparallel: the loop over the stored values"
+
+
+@record
+class Prune(Step):
+    """A step that leaves out entries equal to the fill value."""
+
+    leave_out: Callable[[Storage], Storage]
+    kind = "prune"
+
+    def run(self, storages: Sequence[Storage], out: Storage | None = None) -> Storage:
+        (storage,) = storages
+        return self.leave_out(storage)
+
+    @property
+    def prunes(self) -> bool:
+        return True

@@ -27,7 +27,7 @@ _ACCUMULATED = {
 
 
 def summary(module: Module, printed: Collection[str] = ()) -> str:
-    """Return a few lines on a kernel for users.
+    """Return a few lines on a kernel for users, without the formats of its tensors.
 
     Examples
     --------
@@ -39,10 +39,7 @@ def summary(module: Module, printed: Collection[str] = ()) -> str:
     parallel: the loop over i
     compiled: ...
     """
-    assignment = module.loops.assignment
-    names = dict.fromkeys((assignment.target.tensor, *(a.tensor for a in assignment.value.distinct_accesses)))
     lines = [
-        formats_line({name: module.loops.types[name] for name in names if name in module.loops.types}),
         *_converted(module),
         *_shared_arrays(module),
         *_loops(module),

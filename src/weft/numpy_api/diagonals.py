@@ -23,7 +23,7 @@ from ..execution.plan_cache import kept
 from ..formats import Format, FormatLike, TensorType
 from ..index_notation.nodes import Access, Assignment
 from ..operations.axes import normalize_axis_index
-from ..operations.elementwise import ElementwisePlan
+from ..operations.elementwise import plan_operation
 from ..operations.fill_change import change_fill, relabel_fill, require_dense
 from ..operations.indexing import coordinates, format_for_axes, getitem, has_long_array
 from ..operations.operands import storage_of
@@ -206,13 +206,13 @@ def trace(
 
 
 @kept
-def _along(type: TensorType, a: int, b: int, dense: bool) -> ElementwisePlan:
+def _along(type: TensorType, a: int, b: int, dense: bool) -> execution.Plan:
     """Return the plan that selects the elements whose coordinates in two axes are equal."""
     n = type.format.order
     names = [f"i{axis if axis != b else a}" for axis in range(n)]
     target = (*(f"i{axis}" for axis in range(n) if axis not in (a, b)), f"i{a}")
     format = Format.dense(1) if dense else format_for_axes(type.format, n - 1)
-    return ElementwisePlan(Assignment(Access("B", target), Access("A", tuple(names))), (type,), format)
+    return plan_operation(Assignment(Access("B", target), Access("A", tuple(names))), (type,), format)
 
 
 def diag(x: Any, k: int = 0) -> SparseTensor:

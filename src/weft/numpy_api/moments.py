@@ -24,7 +24,7 @@ from ..index_notation.nodes import Access, Apply, Assignment, Expr, Reduce
 from ..index_notation.operator_table import OPERATORS
 from ..operations import foreign_tensors
 from ..operations.canonical import stored_only
-from ..operations.elementwise import ElementwisePlan, apply_scalar, apply_unary, flat_map, vector
+from ..operations.elementwise import apply_scalar, apply_unary, flat_map, plan_operation, vector
 from ..operations.operands import storage_of
 from ..storage import Storage
 from ..tensor.operators import elementwise
@@ -332,7 +332,7 @@ def _squares(storage: Storage, middle: Storage, axes: Axes) -> Storage:
     # The plan is kept for operands of the same types.
     key = ("squares", axes.over, bool(axes.free), *(s.type.number for s in storages))
     types = tuple(s.type for s in storages)
-    plan = plans.get(key, lambda: ElementwisePlan(Assignment(Access("C", free), value), types, middle.format))
+    plan = plans.get(key, lambda: plan_operation(Assignment(Access("C", free), value), types, middle.format))
     return plan.run(storages)
 
 

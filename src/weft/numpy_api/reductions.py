@@ -40,7 +40,7 @@ from ..index_notation.operator_table import OPERATORS, REDUCTIONS, REPETITIONS
 from ..operations import foreign_tensors, select
 from ..operations.axes import normalize_axis_index
 from ..operations.canonical import stored_only
-from ..operations.elementwise import ElementwisePlan, apply_scalar, apply_unary, flat_map, vector, with_axes
+from ..operations.elementwise import apply_scalar, apply_unary, flat_map, plan_operation, vector, with_axes
 from ..operations.fill_change import relabel_fill
 from ..operations.operands import StorageHolder, as_operand, storage_of
 from ..records import record
@@ -107,7 +107,7 @@ def _reduce_stored(
         storage, axes = vector(storage.vals), _ALL
     operands = (storage,) if extra is None else (storage, extra)
     key = _reduction_key(op, chain, storage.type, axes, format, len(operands))
-    plan: ElementwisePlan | None = plans.find(key)
+    plan: execution.Plan | None = plans.find(key)
     if plan is None:
         indices = tuple(f"i{axis}" for axis in range(len(storage.shape)))
         value: Expr = Access("A", indices)
@@ -118,7 +118,7 @@ def _reduce_stored(
         if extra is not None:
             value = Apply(op, (value, Access("f", ())))
         target = Access("C", tuple(indices[a] for a in axes.free))
-        plan = plans.keep(key, ElementwisePlan(Assignment(target, value), tuple(s.type for s in operands), format))
+        plan = plans.keep(key, plan_operation(Assignment(target, value), tuple(s.type for s in operands), format))
     return plan.run(operands)
 
 

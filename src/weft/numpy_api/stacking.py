@@ -24,7 +24,7 @@ from ..execution.plan_cache import kept
 from ..formats import Format, FormatLike, TensorType
 from ..index_notation.nodes import Access, Apply, Assignment
 from ..operations.axes import normalize_axis_index
-from ..operations.elementwise import ElementwisePlan
+from ..operations.elementwise import plan_operation
 from ..operations.indexing import format_for_axes, without_long_arrays
 from ..operations.joining import joined
 from ..operations.operands import storage_of
@@ -474,7 +474,7 @@ def _kron(a: Any, b: Any) -> SparseTensor:
 @kept
 def _kron_plan(
     first: TensorType, second: TensorType, like: Format, no_dense_levels: bool
-) -> tuple[ElementwisePlan, Format]:
+) -> tuple[execution.Plan, Format]:
     """Return the plan of a Kronecker product, and the format whose arrays the plan makes."""
     n = first.format.order
     # The remapping stores coordinate i * size(j) + j for each pair (i, j) of coordinates of the operands.
@@ -486,7 +486,7 @@ def _kron_plan(
         "multiply", (Access("A", tuple(f"i{k}" for k in range(n))), Access("B", tuple(f"j{k}" for k in range(n))))
     )
     target = Access("C", tuple(v for k in range(n) for v in (f"i{k}", f"j{k}")))
-    plan = ElementwisePlan(Assignment(target, product), (first, second), format)
+    plan = plan_operation(Assignment(target, product), (first, second), format)
     return plan, Format(Remapping.identity(n), format.levels)
 
 

@@ -8,9 +8,9 @@ fill value, too.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
-from functools import cache, lru_cache
-from typing import Any
+from collections.abc import Sequence
+from functools import cache, lru_cache, partial
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -21,10 +21,10 @@ from ..execution.plan_cache import plans
 from ..formats import Compressed, Dense, Format, LevelFormat, TensorType
 from ..formats.capabilities import Append, ArrayEditing
 from ..formats.soundness import why_unsound
-from ..index_notation import accesses
 from ..index_notation.dtype_promotion import COMPARISONS, holds, loop_dtypes
 from ..index_notation.nodes import Access, Apply, Assignment, Expr
 from ..index_notation.operator_table import ABSENT_ANSWERS, operator
+from ..records import replace
 from ..remapping import Remapping
 from ..storage import Storage, fill_of, tensor_type
 from . import foreign_tensors
@@ -32,59 +32,54 @@ from .canonical import drop_explicit_fill
 from .operands import describe, scalar_storage
 from .shapes import broadcast_shapes
 
-Run = Callable[[tuple[Storage, ...]], Storage]
+if TYPE_CHECKING:
+    from ..execution import Plan
+
 _FLAT = Format.dense(1)
 SPREADS = "left"
 """The operator that returns its first operand, stored wherever one of its two operands has an entry."""
 
 
-class ElementwisePlan:
-    """Plan for operands of certain types."""
-
-    __slots__ = ("run", "target", "types")
-
-    def __init__(
-        self,
-        assignment: Assignment,
-        types: tuple[Any, ...],
-        format: Format | None = None,
-        prune: bool = False,
-        looked: Any = None,
-    ) -> None:
-        self.types = types
-        plain = None if format is None else format.unconditional
-        planned = execution.plan_for(assignment, types, format=plain, prune=prune)
-        run: Run = planned.run
-        self.target = planned.target
-        levels = self.target.format.levels
-        # If the kernel cannot leave out entries equal to the fill value, they are dropped afterwards. Below a diagonal
-        # that is stored, all entries are.
-        kept = self.target.format.is_dense or any(level.implied for level in levels)
-        if prune and not (kept or planned.prunes):
-            run = _without_fill(run)
-        names = tuple(dict.fromkeys(access.tensor for access in accesses(assignment.value)))
-        if (plain is None or not plain.is_dense) and planned.has_full_cases:
-            run = _announced(run, looked or execution.Absorbed(assignment), names, self.target)
-        self.run = run
+def plan_operation(
+    assignment: Assignment,
+    types: tuple[TensorType, ...],
+    format: Format | None = None,
+    prune: bool = False,
+    looked: execution.Absorbed | None = None,
+) -> Plan:
+    """Return a plan for operands of certain types, which announces large results and leaves out what ``prune`` says."""
+    plain = None if format is None else format.unconditional
+    plan = execution.plan_for(assignment, types, format=plain, prune=prune)
+    if prune:
+        plan = _pruning(plan)
+    if (plain is None or not plain.is_dense) and plan.spreads:
+        check = partial(_announce, looked or execution.Absorbed(assignment), plan)
+        plan = replace(plan, check=check)
+    return plan
 
 
-def _without_fill(run: Run) -> Run:
-    """Return ``run`` with results that have no entries equal to the fill value."""
-    return lambda storages: drop_explicit_fill(run(storages))
+def _pruning(plan: Plan) -> Plan:
+    """Return a plan that drops entries equal to the fill value afterwards, if its kernel cannot leave them out.
+
+    Below a diagonal that is stored, all entries are.
+    """
+    levels = plan.target.format.levels
+    if plan.target.format.is_dense or any(level.implied for level in levels) or plan.prunes:
+        return plan
+    last = (len(plan.inputs) + len(plan.steps) - 1,)
+    step = execution.Prune(last, plan.target, "the kernel cannot leave out fill values", drop_explicit_fill)
+    return replace(plan, steps=(*plan.steps, step), replan=lambda variant: _pruning(plan.replan(variant)))
 
 
-def _announced(run: Run, looked: Any, names: tuple[str, ...], target: TensorType) -> Run:
-    """Return ``run`` with a look at the size of results that have elements which no operand stores."""
-
-    def announced(storages: tuple[Storage, ...]) -> Storage:
-        held = dict(zip(names, storages, strict=True))
-        execution.announce(looked.assignment, looked, held, target, is_operator=True)
-        return run(storages)
-
-    return announced
+def _announce(looked: Any, plan: Plan, storages: Sequence[Storage]) -> None:
+    """Look at the size of a result that has elements which no operand stores."""
+    if plan.check is not None:
+        plan.check(storages)
+    operands = dict(zip(plan.inputs, storages, strict=True))
+    execution.announce(looked.assignment, looked, operands, plan.target, is_operator=True)
 
 
-def plan_binary(op: str, left: Storage, right: Storage) -> tuple[ElementwisePlan, tuple[Storage, Storage]]:
+def plan_binary(op: str, left: Storage, right: Storage) -> tuple[Plan, tuple[Storage, Storage]]:
     """Return the plan of ``left op right``, and the operands with which to run it.
 
     The operands may have lost axes of size 1.
@@ -107,7 +102,7 @@ def plan_binary(op: str, left: Storage, right: Storage) -> tuple[ElementwisePlan
     # differ.
     prune, types = op != SPREADS and not (left.format.is_dense or right.format.is_dense), (left.type, right.type)
     key = ("elementwise", left.type.number, right.type.number, assignment)
-    plan = plans.get(key, lambda: ElementwisePlan(assignment, types, prune=prune, looked=looked))
+    plan = plans.get(key, lambda: plan_operation(assignment, types, prune=prune, looked=looked))
     if looked is not None:
         looked.require_room({"A": left, "B": right}, plan.target)
     return plan, (left, right)
@@ -298,10 +293,10 @@ def _pruned_answers(op: str, answers: Storage) -> Storage:
     return plans.get(("pruning copy", type.number), lambda: _pruning_copy(type)).run((answers,))
 
 
-def _pruning_copy(type: TensorType) -> ElementwisePlan:
+def _pruning_copy(type: TensorType) -> Plan:
     indices = tuple(f"i{axis}" for axis in range(type.format.order))
     copy = Assignment(Access("C", indices), Access("A", indices))
-    return ElementwisePlan(copy, (type,), type.format, prune=True)
+    return plan_operation(copy, (type,), type.format, prune=True)
 
 
 @cache
@@ -337,12 +332,12 @@ class ScalarPlan:
         self._limits = np.iinfo(self._dtype) if self._dtype.kind in "iu" else None
         self._vector = tensor_type(type.dtype, _FLAT)
         types = (other.type, self._vector) if self._first else (self._vector, other.type)
-        self._plan = ElementwisePlan(Assignment(Access("C", ("i",)), Apply(op, args)), types)
+        self._plan = plan_operation(Assignment(Access("C", ("i",)), Apply(op, args)), types)
         self._fill = np.dtype(type.dtype).type(type.fill)
         self._results: dict[Any, TensorType] = {}
         self._op = op
-        self._asked: dict[Any, ElementwisePlan] = {}  # by the scalar; no question depends on the sign of a zero
-        self._answers: dict[bool, ElementwisePlan] | None = {} if _asks(op) and appends_alone(type.format) else None
+        self._asked: dict[Any, Plan] = {}  # by the scalar; no question depends on the sign of a zero
+        self._answers: dict[bool, Plan] | None = {} if _asks(op) and appends_alone(type.format) else None
 
     def takes(self, scalar: Any) -> bool:
         """Return whether the scalar fits into the dtype of the plan."""
@@ -377,7 +372,7 @@ class ScalarPlan:
         row = operator(self._op)
         return row.implicit(1, beside, self._fill) if self._first else row.implicit(0, self._fill, beside)
 
-    def _answering(self, absent: bool) -> ElementwisePlan:
+    def _answering(self, absent: bool) -> Plan:
         """Return the plan that asks about each entry, and stores answers that differ from the implicit one."""
         assert self._answers is not None
         plan = self._answers.get(absent)
@@ -387,7 +382,7 @@ class ScalarPlan:
             question = Apply(self._op, args[::-1] if self._first else args)
             answer = Assignment(Access("C", indices), Apply(ABSENT_ANSWERS[absent], (question,)))
             types = (self._scalar, self._type) if self._first else (self._type, self._scalar)
-            plan = self._answers[absent] = ElementwisePlan(answer, types, self._type.format, prune=True)
+            plan = self._answers[absent] = plan_operation(answer, types, self._type.format, prune=True)
         return plan
 
 
@@ -461,10 +456,10 @@ def flat_map(value: Expr, storages: tuple[Storage, ...]) -> np.ndarray[Any, Any]
     return _flat_plan(value, tuple([s.type for s in storages])).run(storages).vals  # type: ignore[no-any-return]
 
 
-def _flat_plan(value: Expr, types: tuple[TensorType, ...]) -> ElementwisePlan:
+def _flat_plan(value: Expr, types: tuple[TensorType, ...]) -> Plan:
     return plans.get(
         ("flat", value, *[t.number for t in types]),
-        lambda: ElementwisePlan(Assignment(Access("C", ("i",)), value), types),
+        lambda: plan_operation(Assignment(Access("C", ("i",)), value), types),
     )
 
 

@@ -22,7 +22,7 @@ from ..formats.capabilities import ArrayEditing
 from ..index_notation.nodes import Access, Apply, Assignment
 from ..runtime import memory
 from ..storage import Storage, checked_shape, coordinate_storage, tensor_type
-from .elementwise import ElementwisePlan
+from .elementwise import plan_operation
 from .fill_change import change_fill, relabel_fill, same_fill
 from .indexing import coordinates, format_for_axes
 
@@ -143,10 +143,10 @@ def _moved(parts: Sequence[Storage], goal: Format, shape: tuple[int, ...], axis:
 
 
 @kept
-def _sum(left: TensorType, right: TensorType) -> ElementwisePlan:
+def _sum(left: TensorType, right: TensorType) -> execution.Plan:
     indices = tuple(f"i{axis}" for axis in range(left.format.order))
     value = Apply("add", (Access("A", indices), Access("B", indices)))
-    return ElementwisePlan(Assignment(Access("C", indices), value), (left, right), left.format)
+    return plan_operation(Assignment(Access("C", indices), value), (left, right), left.format)
 
 
 def _as_coordinates(parts: Sequence[Storage], goal: Format, shape: tuple[int, ...], axis: int) -> Storage:

@@ -7,12 +7,12 @@ from ..errors import ShapeError
 from ..execution.plan_cache import plans
 from ..index_notation.nodes import Access, Apply, Assignment, Reduce
 from ..storage import Storage
-from .elementwise import ElementwisePlan, without_axis
+from .elementwise import plan_operation, without_axis
 from .operands import describe
 from .shapes import broadcast_shapes
 
 
-def plan_matmul(left: Storage, right: Storage, dense: bool) -> tuple[ElementwisePlan, tuple[Storage, Storage]]:
+def plan_matmul(left: Storage, right: Storage, dense: bool) -> tuple[execution.Plan, tuple[Storage, Storage]]:
     """Return the plan of ``left @ right``, and the operands with which to run it."""
     a, b = left.shape, right.shape
     if not a or not b:
@@ -30,13 +30,13 @@ def plan_matmul(left: Storage, right: Storage, dense: bool) -> tuple[Elementwise
     # C(b0,...,i,j) = sum(k, A(b0,...,i,k)*B(b0,...,k,j)); a vector has neither i nor j.
     target = (*(f"b{axis}" for axis in range(len(batch))), *("i",) * (len(a) > 1), *("j",) * (len(b) > 1))
 
-    def make() -> ElementwisePlan:
+    def make() -> execution.Plan:
         # Batch axes of size 1 that could not be left out have variables of their own, which are summed.
         extra = [i for access in (first, second) for i in access.indices if i not in (*target, "k")]
         value = Reduce("add", ("k", *extra), Apply("multiply", (first, second)))
         assignment = Assignment(Access("C", target), value)
         format = execution.dense_format(assignment, {"A": left.type, "B": right.type}) if dense else None
-        return ElementwisePlan(assignment, (left.type, right.type), format)
+        return plan_operation(assignment, (left.type, right.type), format)
 
     key = ("product", left.type.number, right.type.number, first, second, target, dense)
     return plans.get(key, make), (left, right)

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping
 
 from .. import execution
 from ..errors import WeftError
-from ..execution import Kernel, Plan
+from ..execution import Plan
 from ..formats import TensorType, parse_format
 from ..index_notation import accesses, parse
 from ..index_notation.nodes import Assignment
@@ -194,9 +194,7 @@ def _outside(
     yield Section("command", "Command line", "The same C in a terminal; -o FILE writes it to a file.", text=line)
 
 
-def _sections(
-    text: str, outside: Iterable[Section], kernel: Kernel | Plan, tensors: tuple[Tensor, ...]
-) -> Iterator[Section]:
+def _sections(text: str, outside: Iterable[Section], kernel: Plan, tensors: tuple[Tensor, ...]) -> Iterator[Section]:
     yield Section("report", "In short", "The report of weft.explain.", text=text)
     stages = _grouped(kernel.stages)
     for name, (title, language, about) in _TITLES.items():

@@ -156,14 +156,14 @@ class CompiledKernel:
         self._user_schedule = user_schedule
         # There are no values yet, so that the kernel is compiled for the values that divisors usually have.
         self._assumed = execution.assumed(assignment, {name: types[name] for name in self.operands})
-        self._kernel = execution.compile(self._assumed.assignment, types, user_schedule)
+        self._plan = execution.compile(self._assumed.assignment, types, user_schedule)
         kinds = tuple([(name, types[name]) for name in self.operands])
         self._spreads = execution.may_spread(self._assumed.assignment, kinds)
-        self._is_asked_dense = assignment.target.tensor in types and self._kernel.type.format.is_dense
+        self._is_asked_dense = assignment.target.tensor in types and self._plan.target.format.is_dense
         target = assignment.target.tensor
         self._called_with = self.operands if assignment.op is None else (*self.operands, target)
-        self._all_types = {**self._types, target: self._kernel.type}
-        self.source: str = self._kernel.source  # made here, so that a schedule that does not apply is refused here
+        self._all_types = {**self._types, target: self._plan.target}
+        self.source: str = self._plan.source  # made here, so that a schedule that does not apply is refused here
 
     @property
     def kernels(self) -> Collection[execution.Kernel]:
@@ -176,7 +176,7 @@ class CompiledKernel:
         >>> len(k.kernels)
         1
         """
-        return self._kernel.kernels
+        return self._plan.kernels
 
     @property
     def stages(self) -> dict[str, str]:
@@ -189,7 +189,7 @@ class CompiledKernel:
         >>> "c" in k.stages
         True
         """
-        return self._kernel.stages
+        return self._plan.stages
 
     @property
     def passes(self) -> dict[str, str]:
@@ -202,7 +202,7 @@ class CompiledKernel:
         >>> len(k.passes) > 3
         True
         """
-        return self._kernel.passes
+        return self._plan.passes
 
     def explain(self, *, stages: bool | str | Iterable[str] = False, format: Literal["text", "svg"] = "text") -> str:
         """Report how the kernel computes.
@@ -241,13 +241,13 @@ class CompiledKernel:
         if format != "text":
             raise ValueError(f"a report is 'text' or 'svg', not {format!r}")
         if stages:
-            return titled(stage_texts(self._kernel, stages, self._assumed, assumed=True))
+            return titled(stage_texts(self._plan, stages, self._assumed, assumed=True))
         full = ""
         if not self._is_asked_dense:
             full = execution.full_line(
-                self._assignment, self._assumed, self._types, self._kernel.type, self._visited_axes()
+                self._assignment, self._assumed, self._types, self._plan.target, self._visited_axes()
             )
-        return report(self._kernel, self._assignment, self._assumed, self._origins, assumed=True, full=full)
+        return report(self._plan, self._assignment, self._assumed, self._origins, assumed=True, full=full)
 
     def __call__(self, *operands: Any, **named: Any) -> SparseTensor | Array | Any:
         """Compute the result from the operands, given by position or by name."""
@@ -268,7 +268,7 @@ class CompiledKernel:
             # The kernel assumes that a quotient is sparse. If a divisor holds a zero, it is not, and the format of the
             # result is inferred again unless the user gave one.
             is_allowed = self._assignment.target.tensor in self._types or not lookup.refused
-            format, types = self._kernel.type.format if is_allowed else None, tuple([s.type for s in storages])
+            format, types = self._plan.target.format if is_allowed else None, tuple([s.type for s in storages])
 
             def run(assignment: Assignment) -> Storage:
                 planned = self._plan_for(assignment, types, format)
@@ -390,7 +390,7 @@ class CompiledKernel:
 
     def _into_array(self, array: np.ndarray, phases: Any, storages: tuple[Storage, ...]) -> None:
         """Compute into an ndarray of any strides, by NumPy's rules for results that are written in place."""
-        type, held = self._kernel.type, storage_of(array)
+        type, held = self._plan.target, storage_of(array)
         if not type.format.is_dense:
             raise FormatError(
                 f"compute of {self._text} fills a tensor in {type.format}, not an ndarray; pass what assemble returned"
@@ -415,10 +415,10 @@ class CompiledKernel:
     def _origins(self) -> tuple[str | None, ...]:
         """The origins of the kernels that a call runs, which have standard names unless the user schedules loops."""
         if self._user_schedule is not None:
-            return self._kernel.origins
+            return self._plan.origins
         types = tuple([self._types[name] for name in self.operands])
         standard = execution.anonymous(self._assumed.assignment)
-        return self._plan_for(standard, types, self._kernel.type.format).origins  # type: ignore[no-any-return]
+        return self._plan_for(standard, types, self._plan.target.format).origins  # type: ignore[no-any-return]
 
     def _plan_for(self, assignment: Assignment, types: tuple[TensorType, ...], format: Format | None) -> Any:
         # Operands may differ from the compiled types in index dtypes and fill values. Each case has a cached plan.
@@ -426,13 +426,12 @@ class CompiledKernel:
             assignment,
             types,
             format=format,
-            dtype=self._kernel.type.dtype,
+            dtype=self._plan.target.dtype,
             user_schedule=self._user_schedule,
         )
 
     def _visited_axes(self) -> tuple[int, ...]:
-        (*_, last) = self._kernel.kernels
-        return last.loops.run.visited_axes
+        return self._plan.kernel.loops.run.visited_axes
 
     def _require_room(self, lookup: Any, held: Mapping[str, Storage], target: TensorType) -> None:
         """Raise if a result that was not requested dense has too many elements that no operand stores."""
@@ -450,7 +449,7 @@ class CompiledKernel:
                 f"{looked.notes(assumed=False)}; call the kernel"
             )
         # Separate phases need a single kernel that takes the operands as they are given.
-        plan = self._plan_for(looked.assignment, tuple([s.type for s in storages]), self._kernel.type.format)
+        plan = self._plan_for(looked.assignment, tuple([s.type for s in storages]), self._plan.target.format)
         self._require_room(looked, operands, plan.target)
         if plan.is_in_steps:
             raise FormatError(
@@ -459,8 +458,8 @@ class CompiledKernel:
             )
         if (phases := plan.phases) is None:
             raise FormatError(
-                f"{self._text} converts operands at each call, so that assemble and compute cannot be separate; "
-                "explain() says which formats to pass"
+                f"{self._text} converts operands or the result at each call, so that assemble and compute cannot be "
+                "separate; explain() says which formats avoid this"
             )
         return phases
 
@@ -498,7 +497,7 @@ class CompiledKernel:
         return tuple(storages), has_array
 
     def __repr__(self) -> str:
-        types = {**self._types, self._assignment.target.tensor: self._kernel.type}
+        types = {**self._types, self._assignment.target.tensor: self._plan.target}
         listed = ", ".join(f"{name}: {type.format} {type.dtype}" for name, type in types.items())
         return f"<kernel {self._text}; {listed}>"
 

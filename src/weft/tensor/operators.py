@@ -16,7 +16,6 @@ from ..execution.plan_cache import plans
 from ..index_notation.operator_table import OPERATORS
 from ..operations import foreign_tensors
 from ..operations.elementwise import (
-    ElementwisePlan,
     apply_scalar,
     apply_unary,
     depends_on_values,
@@ -31,6 +30,7 @@ from ..tracebacks import end_at_caller
 from .out_argument import write_out
 
 if TYPE_CHECKING:
+    from ..execution import Plan
     from .sparse_tensor import SparseTensor
     from .types import Array, Infix, InPlace, Number
 
@@ -93,7 +93,7 @@ def _broadcast(result: Storage, beside: Storage) -> Storage:
     return with_axes(result, tuple(range(len(beside.shape) - len(result.shape))))
 
 
-def _plan_same_shape(op: str, a: Storage, b: Storage) -> ElementwisePlan:
+def _plan_same_shape(op: str, a: Storage, b: Storage) -> Plan:
     """Return a plan that computes ``a op b``, and keep it unless it depends on values."""
     plan, _ = plan_binary(op, a, b)
     if not depends_on_values(op, a, b):

@@ -1,0 +1,131 @@
+"""Cuts: expressions cut into several, whose intermediate results are tensors of their own.
+
+The number of cases of a merge doubles with every operand that has implicit entries. If the loops of an expression
+would have too many cases, the expression is cut: each part that merges more than a pair of such operands is computed
+first. The first term of a sum stays first, so that sums of floating point numbers keep their order. A part stores a
+coordinate if the whole expression would.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Mapping
+
+from ..analysis.implicit_values import deciding, typed_implicit_value
+from ..analysis.terms import split_narrow_sum
+from ..concrete_notation.values import UNKNOWN, is_constant
+from ..formats import TensorType
+from ..index_notation import free_variables
+from ..index_notation.nodes import Access, Apply, Assignment, Expr, Reduce
+from ..index_notation.traversal import accesses
+from ..records import replace
+from ..trees import fold
+from .facts import Steps
+
+_PAIR = 3
+"""Cases of a merge of two operands: both, and each alone."""
+
+
+def wrapping_first(assignment: Assignment, types: Mapping[str, TensorType]) -> Steps | None:
+    """Return steps that first compute a sum that wraps around in its own dtype; None if there is no such sum.
+
+    Sums in ``assignment`` are explicit.
+    """
+    cut = split_narrow_sum(assignment, types)
+    if cut is None:
+        return None
+    last, part = cut
+    return Steps((part,), last, assignment, f"{part.target.tensor} is summed in its own dtype")
+
+
+def in_pairs(assignment: Assignment, types: Mapping[str, TensorType]) -> Steps | None:
+    """Return steps that merge pairs of operands; None if nothing can be cut."""
+    cutter = _Cutter(assignment, types)
+    value, _ = cutter.cut(assignment.value, confined=False)
+    if not cutter.parts:
+        return None
+    reason = f"in one nest of loops, {len(assignment.value.distinct_accesses)} operands would make too many cases"
+    return Steps(tuple(cutter.parts), replace(assignment, value=value), assignment, reason)
+
+
+class _Cutter:
+    """Cutting of an expression into parts, from the operands up."""
+
+    def __init__(self, assignment: Assignment, types: Mapping[str, TensorType]):
+        self.types, self.target = types, assignment.target
+        self.parts: list[Assignment] = []
+        self._known: dict[Expr, Access] = {}
+        taken = {a.tensor for a in accesses(assignment)}
+        self._names = (name for k in itertools.count(1) if (name := f"T{k}") not in taken)
+
+    def cut(self, expr: Expr, confined: bool) -> tuple[Expr, int]:
+        """Return an expression in terms of parts, and an upper bound of the number of cases of its merge.
+
+        An expression is ``confined`` if not all of its coordinates are needed, or not all of them at a time.
+        """
+        match expr:
+            case Access(tensor=tensor):
+                return expr, int(not all(level.full for level in self.types[tensor].format.levels))
+            case Reduce(op=op, vars=vars, body=body):
+                inner, cases = self.cut(body, confined=True)
+                return Reduce(op, vars, inner), cases
+            case Apply(op=op, args=(arg,)):
+                inner, cases = self.cut(arg, confined)
+                return Apply(op, (inner,)), cases
+            case Apply(op=op, args=(_, _) as args):
+                return self._pair(op, args, confined)
+        return expr, 0
+
+    def _pair(self, op: str, args: tuple[Expr, ...], confined: bool) -> tuple[Expr, int]:
+        meets = bool(deciding(Apply(op, args), self._implicit))
+        # In a product, only the coordinates that both factors have are needed.
+        done = [self.cut(arg, confined or meets) for arg in args]
+        # The side with more cases is cut first: the other one may then stay.
+        for k in sorted(range(2), key=lambda k: -done[k][1]):
+            within, cases = done[k]
+            if _together(done, meets) > _PAIR and cases > 1 and self._stands_alone(args[k], confined or meets):
+                done[k] = self._part(within), 1
+        return Apply(op, tuple(e for e, _ in done)), _together(done, meets)
+
+    def _stands_alone(self, expr: Expr, confined: bool) -> bool:
+        """Return whether a part of its own would hold no more than is needed of it."""
+        return not confined or not self._spreads(expr)
+
+    def _spreads(self, expr: Expr) -> bool:
+        """Return whether entries of some operand are repeated along axes that this operand does not have.
+
+        In ``a(i) + B(i,j)``, entries of ``a`` are repeated along ``j``. The answer is True for an expression of unknown
+        implicit value, too.
+        """
+
+        def spreads(node: Expr, below: list[bool]) -> bool:
+            if self._implicit(node) is UNKNOWN:
+                return True
+            if not isinstance(node, Apply) or any(below):
+                return isinstance(node, Apply)
+            spread = len({frozenset(free_variables(arg)) for arg in node.args if not is_constant(arg)}) > 1
+            return spread and not deciding(node, self._implicit)
+
+        return fold(expr, spreads)
+
+    def _implicit(self, expr: Expr) -> object:
+        return typed_implicit_value(expr, self.types)
+
+    def _part(self, expr: Expr) -> Access:
+        """Return the tensor that holds an expression, which is computed once."""
+        if expr not in self._known:
+            # Axes come in the order of the result's, so that loops over both agree.
+            place = {v: n for n, v in enumerate(self.target.indices)}
+            indices = tuple(sorted(free_variables(expr), key=lambda v: place.get(v, len(place))))
+            self._known[expr] = Access(next(self._names), indices)
+            self.parts.append(Assignment(self._known[expr], expr))
+        return self._known[expr]
+
+
+def _together(done: list[tuple[Expr, int]], meets: bool) -> int:
+    """Return the number of cases of a merge of two: the product of theirs, and for sums also each alone.
+
+    An operand without implicit entries adds no case.
+    """
+    (_, a), (_, b) = done
+    return max(a, 1) * max(b, 1) if meets and (a or b) else (1 + a) * (1 + b) - 1
