@@ -16,6 +16,7 @@ from weft.execution.loops import Loops
 from weft.execution.plan_cache import plans
 from weft.formats import TensorType, parse_format
 from weft.index_notation import parse
+from weft.module import Module
 from weft.storage import check
 from weft.variant import Variant
 
@@ -148,7 +149,7 @@ def test_results_that_are_filled_with_something_else(text, absent, format, gathe
     A = weft.asarray(dense, format="csf", fill_value=absent)
     result = TensorType.of("float64", parse_format(format, 2), fill=3.0)
     loops = plan_loops(parse(text), {"y": result, "A": A._storage.type}, Variant(accumulator=gathering))
-    kernel = Kernel(Loops(None, loops))
+    kernel = Kernel(Loops(None, Module(loops)))
     assert [w.kind for w in kernel.module.schedule.program.workspaces] == [gathering]
     with config.override(num_threads=threads, parallel_threshold=0):
         found = kernel.run((A._storage,))
