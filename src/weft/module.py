@@ -44,6 +44,7 @@ from .scheduling.schedule import Schedule
 from .tracing import Trace
 
 _PLAIN = re.compile(r"[a-z]+$")
+_KINDS = {kind.value: kind for kind in FunctionKind if kind is not FunctionKind.WIDEST}
 _TAKEN = ("q", "chunk", "chunks", "counts", "threads")
 
 
@@ -225,10 +226,9 @@ def functions_of(loops: PlannedLoops, context: LoweringContext) -> dict[str, Fun
     if loops.appends and append_chains(loops.schedule.result.format):
         writers["parts"] = ParallelAppendWriter
     return {
-        f"{group}/{kind.value}": FunctionSpec(kind.value, kind, writer)
+        f"{group}/{name}": FunctionSpec(name, kind, writer)
         for group, writer in writers.items()
-        for kind in FunctionKind
-        if kind is not FunctionKind.WIDEST
+        for name, kind in _KINDS.items()
     }
 
 

@@ -23,14 +23,16 @@ class Node:
         return self
 
 
-def walk(node: _Node) -> Iterator[_Node]:
-    """Yield a node and all nodes below it, parents first, in the order of evaluation."""
-    stack = [node]  # no recursion, since sums may have very many terms
+def walk(node: _Node) -> list[_Node]:
+    """Return a node and all nodes below it, parents first, in the order of evaluation."""
+    # No recursion, since sums may have very many terms; and a list, since a generator would cost a call for each node.
+    nodes, stack = [], [node]
     while stack:
         node = stack.pop()
-        yield node
+        nodes.append(node)
         if below := node.children:
             stack += below[::-1]
+    return nodes
 
 
 def outermost(node: _Node, accepts: Callable[[_Node], bool]) -> Iterator[_Node]:

@@ -97,7 +97,7 @@ def test_traversal():
     assert renamed.var == var("k")
     assert declared_names(body) == ["i", "py1", "pB1", "unused", "t", "pB2", "j", "px1"]
     assert list(free_variables(body)) == ["B1_dim", "y1_dim", "B2_pos", "B2_crd", "B_vals", "x_vals", "y_vals"]
-    assert next(walk(body)) is body
+    assert walk(body)[0] is body
     loop = For(x, y, z, Block(), ())
     every = [Update("+", load(a, x), f), loop, Parallel(x, Block(), loop, Block())]
     for node in (*every, Allocate(a, x, zero=True), If(lt(x, y), Block()), Call("g", (x, y), "int64")):

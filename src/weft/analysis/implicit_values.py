@@ -294,7 +294,7 @@ def specialize(
         case Sequence(stmts=stmts):
             parts = tuple(s for s in (specialize(each, absent, neutral, fills) for each in stmts) if s is not None)
             # A sequence of fills alone counts as vanished: it assigns nothing.
-            if not any(next(assignments(each), None) for each in parts):
+            if not any(assignments(each) for each in parts):
                 return None
             return parts[0] if len(parts) == 1 else Sequence(parts)
         case Fill():

@@ -35,7 +35,7 @@ def order_of_sums(
     orders, begun = [], False
     for assign, loops in _sums(program.stmt):
         summed = tuple(v for u in loops if (v := bases.get(u, u)) not in target.indices and v not in pieces)
-        read = list(accesses(assign.value))
+        read = accesses(assign.value)
         if assign.target != target or begun or any(a.tensor in types for a in read):
             if not all(_in_order(a, summed, types) for a in read):
                 return None

@@ -36,14 +36,14 @@ class UserQueryWriter(EntryWriter):
         }
         self.use(replace(self.vars, arrays=(*self.answers, *self.temporaries.values())))
         # Widths are answered from the bounds of the innermost loop, which is then not emitted.
-        last = list(foralls_of(f.context.program.stmt))[-1:]
+        last = foralls_of(f.context.program.stmt)[-1:]
         widths = all(isinstance(s.value, Width) for s in statements)
         self.segments = last[0] if widths and last else None
 
     @staticmethod
     def innermost(program: Program) -> str | None:
         """Return the variable of the innermost loop, whose segments have the queried widths, or None without loops."""
-        loops = list(foralls_of(program.stmt))
+        loops = foralls_of(program.stmt)
         return loops[-1].var if loops else None
 
     def epilogue(self) -> ir.Stmt:

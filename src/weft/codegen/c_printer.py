@@ -11,7 +11,7 @@ jump to the loop instead, of which the thread then takes no more iterations.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 
 from .. import abi
 from ..errors import LoweringError
@@ -160,7 +160,7 @@ class CFunction:
         """
         # The body of a region is printed while that of its function is: the state is restored at the end.
         saved = self.scratch, self.can_fail, self.escape
-        inside = [node for s in stmts for node in _own(s)]
+        inside = [node for s in stmts for node in statements(s, regions=False)]
         allocates = [n for n in inside if isinstance(n, Allocate)]
         self.scratch = {n.var.name: n.var for n in allocates}
         if len(self.scratch) < len(allocates):
@@ -436,15 +436,6 @@ def _masks_loads(loop: For) -> bool:
 def _may_leave(stmt: Stmt) -> bool:
     """Return whether a failure or a poll may jump out of ``stmt``."""
     return any(isinstance(n, Allocate | Poll) for n in statements(stmt))
-
-
-def _own(stmt: Stmt) -> Iterator[Stmt]:
-    """Yield ``stmt`` and the statements under it that are not inside a parallel region."""
-    yield stmt
-    if not isinstance(stmt, Parallel):
-        for child in children(stmt):
-            if isinstance(child, Stmt):
-                yield from _own(child)
 
 
 def _pointers(expr: Expr) -> set[str]:

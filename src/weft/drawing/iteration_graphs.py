@@ -47,7 +47,7 @@ def iteration_graph(context: LoweringContext, assignment: str) -> IterationGraph
     # A loop that is cut into blocks, or by tiles of another variable, stands for the variable that it is over.
     variable_of = {split.inner: split.var for split in program.splits}
     blocks = {split.outer: getattr(split, "tiles", None) or split.var for split in program.splits}
-    all_loops = list(foralls_of(program.stmt))
+    all_loops = foralls_of(program.stmt)
     loops: dict[str, list[str]] = {
         variable_of.get(loop.var, loop.var): [] for loop in all_loops if loop.var not in blocks
     }

@@ -63,7 +63,7 @@ class Lattice:
 def lattices(context: LoweringContext, built: Iterable[tuple[str, tuple[Point, ...]]]) -> tuple[Lattice, ...]:
     """Return the merge lattices of a function's loops, each once."""
     # The loops inside a case have the statement of the case, which is found beside those of the program.
-    loops = list(foralls_of(context.program.stmt))
+    loops = foralls_of(context.program.stmt)
     distinct: dict[Lattice, None] = {}
     for var, points in built:
         loop = _loop_of(context, var, points, loops)

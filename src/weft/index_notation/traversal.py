@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from types import MappingProxyType
 
 from .. import trees
 from .nodes import Access, Assignment, Expr, Reduce
 
-walk: Callable[[Expr], Iterator[Expr]] = trees.walk
+walk: Callable[[Expr], list[Expr]] = trees.walk
 rebuild: Callable[[Expr, Callable[[Expr], Expr]], Expr] = trees.rebuild
 rewrite: Callable[[Expr, Callable[[Expr], Expr | None]], Expr] = trees.rewrite
 rewrite_outermost: Callable[[Expr, Callable[[Expr], Expr | None]], Expr] = trees.rewrite_outermost
@@ -17,14 +17,11 @@ replaced: Callable[[Expr, Expr, Expr], Expr] = trees.replaced
 _NONE: Mapping[str, str] = MappingProxyType({})
 
 
-def accesses(expr: Expr | Assignment) -> Iterator[Access]:
-    """Yield each access in order of appearance; those of an assignment begin with its target."""
+def accesses(expr: Expr | Assignment) -> list[Access]:
+    """Return each access in order of appearance; those of an assignment begin with its target."""
     if isinstance(expr, Assignment):
-        yield expr.target
-        expr = expr.value
-    for node in walk(expr):
-        if isinstance(node, Access):
-            yield node
+        return [expr.target, *accesses(expr.value)]
+    return [node for node in walk(expr) if isinstance(node, Access)]
 
 
 def tensors(expr: Expr | Assignment) -> tuple[str, ...]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from operator import attrgetter
 from typing import Any
 
@@ -92,28 +92,34 @@ def rewrite(node: Node, rule: Callable[[Node], Node | None]) -> Node:
     return node if new is None else new
 
 
-def walk(node: Node) -> Iterator[Node]:
-    """Yield ``node`` and all nodes under it, parents first, in the order of evaluation."""
-    # A stack, since nested generators would cost a call per level for each node.
-    stack: list[Any] = [node]
+def walk(node: Node) -> list[Node]:
+    """Return ``node`` and all nodes under it, parents first, in the order of evaluation."""
+    # A list, since a generator would cost a call for each node.
+    nodes, stack = [], [node]
     while stack:
         inner = stack.pop()
         if inner is not None:
-            yield inner
+            nodes.append(inner)
             kind = type(inner)
             if kind not in _LEAVES:
                 stack += _SLOTS[kind](inner)[::-1]
+    return nodes
 
 
-def statements(node: Node) -> Iterator[Node]:
-    """Yield ``node`` and all statements under it, parents first, in order; expressions are not entered."""
-    stack: list[Any] = [node]
+def statements(node: Node, *, regions: bool = True) -> list[Node]:
+    """Return ``node`` and all statements under it, parents first, in order.
+
+    Expressions are not entered, nor parallel regions if ``regions`` is false.
+    """
+    nodes, stack = [], [node]
     while stack:
         stmt = stack.pop()
         if stmt is not None:
-            yield stmt
-            if (inner := _INNER.get(type(stmt))) is not None:
+            nodes.append(stmt)
+            kind = type(stmt)
+            if (inner := _INNER.get(kind)) is not None and (regions or kind is not ir.Parallel):
                 stack += inner(stmt)[::-1]
+    return nodes
 
 
 def used_names(node: Node) -> set[str]:

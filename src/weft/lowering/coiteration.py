@@ -140,7 +140,7 @@ class Coiteration(LoopCases):
         for it, terms in parts.items():
             adds: list[ir.Stmt] = []
             for negative, term in terms:
-                inner, decls = self.emitter.resolve(env, list(accesses(term)))
+                inner, decls = self.emitter.resolve(env, accesses(term))
                 value = value_of(f, term, inner)
                 total = ir.Var(total.name, value.ty)
                 adds += [*decls, update("subtract" if negative else "add", total, value)]

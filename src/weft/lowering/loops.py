@@ -182,7 +182,7 @@ class PlainLoops(LoopCases):
 
         The faster way depends on the mean number of duplicates of a sum, which only an outermost loop can determine.
         """
-        wheres = list(wheres_of(self.stmt.body))
+        wheres = wheres_of(self.stmt.body)
         sums = [result_of(w.producer).target for w in wheres]
         if (
             it.level
