@@ -45,7 +45,8 @@ def is_algebraic(value: Any, dtype: str) -> bool:
     >>> [is_algebraic(v, "int8") for v in (-128, -1, 0, 5)]
     [True, True, True, False]
     """
-    return dtype == "bool" or value != value or value in _named_values(dtype)
+    # Zero, which a row names for every dtype, needs no look at the table.
+    return dtype == "bool" or not value or value != value or value in _named_values(dtype)
 
 
 def fill_name(tensor: str) -> str:

@@ -87,7 +87,14 @@ def rebuild(node: Node, change: Callable[[Node], Node]) -> Node:
 
 def rewrite(node: Node, rule: Callable[[Node], Node | None]) -> Node:
     """Return ``node`` with ``rule`` applied to all nodes under it and then to it, children first."""
-    node = rebuild(node, lambda child: rewrite(child, rule))
+    kind = type(node)
+    if kind not in _LEAVES:
+        old = _SLOTS[kind](node)
+        below = tuple([None if child is None else rewrite(child, rule) for child in old])
+        for a, b in zip(old, below, strict=True):
+            if a is not b:
+                node = _MAKE[kind](node, below)
+                break
     new = rule(node)
     return node if new is None else new
 
@@ -153,10 +160,9 @@ def _free(node: Node, bound: set[str], free: dict[str, ir.Var]) -> None:
     """Add the free variables of ``node`` to ``free``, and its declarations to ``bound``, the names of the scope."""
     # Nodes with a scope of their own pass a copy of ``bound``, so that their declarations end with them.
     match node:
-        case ir.Expr():
-            for n in walk(node):
-                if type(n) is ir.Var and n.name not in bound:
-                    free.setdefault(n.name, n)
+        case ir.Block(stmts):
+            for stmt in stmts:
+                _free(stmt, bound, free)
         case ir.Declare(var, value):
             if value is not None:
                 _free(value, bound, free)
@@ -183,6 +189,7 @@ def _free(node: Node, bound: set[str], free: dict[str, ir.Var]) -> None:
             inner = set(bound)  # the loop and the epilogue see the declarations of the prologue
             for part in (prologue, loop, epilogue):
                 _free(part, inner, free)
-        case _:
-            for child in children(node):
-                _free(child, bound, free)
+        case _:  # an expression, or a statement without statements
+            for n in walk(node):
+                if type(n) is ir.Var and n.name not in bound:
+                    free.setdefault(n.name, n)
