@@ -1,6 +1,6 @@
 """Random compositions of levels under random remappings, each put through every kind of operation beside NumPy.
 
-``python tests/compositions.py FIRST LAST`` tries the seeds of a range, each in a child process, and prints a line for
+``python -m tests.compositions FIRST LAST`` tries the seeds of a range, each in a child process, and prints a line for
 each that is neither right nor refused. With ``repeats`` as a third argument, a level of each composition stores
 coordinates twice.
 """
@@ -17,6 +17,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
+from tests.kernel_batches import each
 
 import weft
 from weft.errors import FormatError, NotationError, StorageError
@@ -333,20 +334,21 @@ def wrong(
     """The first operation whose result is not NumPy's, or None."""
     cases: list[Case] = [("itself", lambda: A, dense), *operations(A, dense, B, own, other)]
     assert len(cases) <= OPERATIONS
-    for name, run, want in cases if only is None else cases[only : only + 1]:
+
+    def run(case: Case) -> None:
+        name, compute, want = case
         tell(f"{where}: {name}")
         try:
-            got = checked(run())
-        except StorageError as error:
+            got = checked(compute())
+        except StorageError:
             if name not in MAKES_A_FORMAT:
-                return f"{where}: {name}: {error}"
-        except Exception as error:
-            return f"{where}: {name} (other: {other.letters}): {type(error).__name__}: {error}"
+                raise
         else:
-            if not np.array_equal(got, want):
-                return (
-                    f"{where}: {name} (other: {other.letters}): {got.tolist()} instead of {np.asarray(want).tolist()}"
-                )
+            assert np.array_equal(got, want), f"{got.tolist()} instead of {np.asarray(want).tolist()}"
+
+    for (name, *_), error in each(cases if only is None else cases[only : only + 1], run):
+        if error is not None:
+            return f"{where}: {name} (other: {other.letters}): {type(error).__name__}: {error}"
     return None
 
 

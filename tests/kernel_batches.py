@@ -227,6 +227,9 @@ def each(cases: Iterable[T], run: Callable[[T], None]) -> Iterator[tuple[T, Exce
                 yield case, error
             else:
                 yield case, None
+        if missing and _thread.missing is not None:  # these are cases of a case
+            _thread.missing |= missing
+            raise _Missing
         if missing and _thread.test is not None:
             _thread.test.wait(missing)
         elif missing:

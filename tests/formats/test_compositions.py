@@ -8,9 +8,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from tests.compositions import with_repeats, wrong
 
 import weft
-from compositions import with_repeats, wrong
 from grid.test_sanitized import report_of
 from weft.errors import FormatError, StorageError
 from weft.formats import (
@@ -39,14 +39,15 @@ PARTS = 4
 @pytest.mark.parametrize("part", range(PARTS))
 def test_random_compositions_are_refused_or_right(part, repeats):
     each = SEEDS // PARTS // 2
-    run = [sys.executable, str(ROOT / "tests" / "compositions.py"), str(part * each), str((part + 1) * each)]
+    run = [sys.executable, "-m", "tests.compositions", str(part * each), str((part + 1) * each)]
     run += ["repeats"] * repeats
-    done = subprocess.run(run, capture_output=True, text=True, env={**os.environ, "WEFT_NUM_THREADS": "1"})
+    environ = {**os.environ, "WEFT_NUM_THREADS": "1"}
+    done = subprocess.run(run, capture_output=True, text=True, env=environ, cwd=ROOT)
     assert done.returncode == 0, done.stdout + done.stderr
 
 
 SANITIZED = """
-from compositions import OPERATIONS, outcome
+from tests.compositions import OPERATIONS, outcome
 from tests.kernel_batches import together
 
 def right(case):

@@ -51,10 +51,10 @@ assert weft.load_npz(sys.argv[1]).layout == B.layout
 
 # The tests: random formats, random compositions, what code outside formats/ may name, and the stub.
 import random
-import compositions
 import strategies
 import test_layering
 import typing_stub
+from tests import compositions
 assert Bitmap() in strategies.LEVELS
 r = random.Random(0)
 assert any(compositions.level(r) == Bitmap() for _ in range(1000))

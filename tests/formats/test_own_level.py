@@ -6,9 +6,9 @@ from typing import ClassVar, Literal
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from tests.compositions import wrong
 
 import weft
-from compositions import wrong
 from grid.test_catalogue import MATRIX_OPERATIONS, PAIRS, RESULTS, SHAPES, A, B, C, V, W, dense, run, x, z
 from own_levels import Apart, ApartByPosition, Backwards, Reversed, Rotated
 from weft.errors import StorageError
