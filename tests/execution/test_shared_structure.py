@@ -113,6 +113,25 @@ def test_beside_arrays(format, shape):
 
 
 @pytest.mark.parametrize("format", FORMATS)
+@pytest.mark.parametrize("shape", SHAPES)
+def test_sums_over_other_axes(format, shape):
+    dense, x, y, X = drawn(shape), drawn(shape[1:], seed=1), drawn(shape[:1], seed=2), drawn(shape, seed=3)
+    A = held(dense, format)
+    for text, wanted in {
+        "A(i,j)*X(k,j)*y(k)": dense * (y @ X),
+        "A(i,j)*X(i,k)*x(k)": dense * (X @ x)[:, None],
+        "A(i,j)*sum(k, X(i,k)*x(k))": dense * (X @ x)[:, None],
+        "2*sum(k, A(i,j)*X(i,k)*x(k))": 2 * dense * (X @ x)[:, None],
+    }.items():
+        operands = {name: value for name, value in {"x": x, "y": y, "X": X}.items() if f"{name}(" in text}
+        found = evaluated(text, A=A, **operands)
+        equal(found, wanted)
+        counts = format in ("ell", "jad", "hyb", "hicoo", "dok")  # loops over what is counted are not those of sums
+        if not counts and "sum" not in text:
+            assert shares(found, A), text
+
+
+@pytest.mark.parametrize("format", FORMATS)
 def test_two_operands(format):
     dense, other = drawn((7, 6)), drawn((7, 6), seed=5)
     A, B = held(dense, format), held(other, format)

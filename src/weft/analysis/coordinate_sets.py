@@ -61,10 +61,19 @@ def _either_full(a: tuple[bool | None, bool], b: tuple[bool | None, bool]) -> tu
 
 def is_driven(expr: Expr, drivers: Set[Expr], types: Mapping[str, TensorType]) -> bool:
     """Return whether an expression is implicit wherever some of its operands or reductions are."""
+
+    def driven(part: Access | Reduce) -> bool:
+        if part in drivers or isinstance(part, Access):
+            return part in drivers
+        # A sum of implicit values alone is one, unless it runs over coordinates of the drivers.
+        over = {v for d in drivers for v in free_variables(d)}
+        neutral = same_value(typed_implicit_value(part.body, types), OPERATORS[part.op].identity)
+        return neutral and over.isdisjoint(part.vars) and is_driven(part.body, drivers, types)
+
     return bool(
         fold(
             region_of(expr, types),
-            lambda part: part in drivers,
+            driven,
             lambda a, b, deciding: (a and b) or any((a, b)[k] for k in deciding),
             lambda a, b: a and b,
         )

@@ -57,6 +57,9 @@ def _best(problem: LoopProblem, term: Expr) -> LoopOrder:
 
     bound = term.vars if isinstance(term, Reduce) else ()
     orders = list(loop_orders(problem, problem.view.free_loops, bound, each=len(problem.terms)))
+    if problem.variant.conversion:  # each coordinate is to come once
+        summed = set(bound).difference(d.var for d in problem.view.derived)
+        orders = [order for order in orders if summed.isdisjoint(order[: problem.depth_of_result(order)])] or orders
     # Where values of one parent must be contiguous, its loops are outermost.
     first = problem.outermost_to_add or ()
     orders = [order for order in orders if order[: len(first)] == first] or orders

@@ -5,6 +5,7 @@ from __future__ import annotations
 from ..concrete_notation.nodes import Forall
 from ..concrete_notation.traversal import assignments, foralls_of
 from ..formats import TensorType
+from ..formats.format import level_variables
 from ..index_notation.nodes import Access
 from ..records import replace
 from .schedule import Schedule
@@ -18,6 +19,9 @@ def share_structure(schedule: Schedule, result: TensorType, lead: Access) -> Sch
     made_apart = schedule.final_format is not None or schedule.insertion is not None
     if not plain or schedule.conversions or made_apart or len(stored) != 1:
         return None
+    around = {loop.var for loop in foralls_of(program.stmt) if stored[0] in assignments(loop)}
+    if not around <= {*lead.indices, *level_variables(lead, result.format)}:
+        return None  # a value would be written once for each coordinate of a reduction
     # Each position is written once, so that threads share the outermost loop, whatever it is over.
     stmt = program.stmt
     if isinstance(stmt, Forall):
