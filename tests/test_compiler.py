@@ -10,7 +10,7 @@ import pytest
 import weft
 from weft.errors import LoweringError
 from weft.execution import plan_loops
-from weft.execution.insertion import insertion_kernel
+from weft.execution.kernel import insertion_kernel
 from weft.formats import TensorType, parse_format
 from weft.index_notation import parse
 from weft.ir import Function, Return, Var

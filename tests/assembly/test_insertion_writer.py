@@ -6,7 +6,8 @@ import scipy.sparse as sp
 from tests.paper_figures import assert_follow
 
 import weft
-from weft.execution.insertion import InsertionKernel, insertion_kernel
+from weft.execution.insertion_assembly import InsertionAssembly
+from weft.execution.kernel import Kernel, insertion_kernel
 from weft.formats import Compressed, Format, Singleton, TensorType, parse_format
 from weft.ir.printer import function_text
 from weft.operations.reshaping import linear
@@ -45,7 +46,7 @@ SKELETONS = {
 
 def text_of(source, target, dtype="float64"):
     found = insertion_kernel(TensorType.of(dtype, source), TensorType.of("float64", target), False)
-    assert isinstance(found, InsertionKernel), found
+    assert isinstance(found, Kernel), found
     return "\n\n".join([function_text(found.module.lowered(name).ir) for name in found.module.ordinary])
 
 
@@ -108,9 +109,9 @@ def test_threads_have_parents_of_their_own():
         levels = [Compressed(unique=False), Singleton(unique=False), Singleton()]
         source = Format(remapping, levels if own else levels[::2])
         found = insertion_kernel(TensorType.of("float64", source), target, False)
-        assert isinstance(found, InsertionKernel)
-        assert found.copies
-        assert found.shareable == own
+        assert isinstance(found, Kernel)
+        assert found.facts.inserted.copies
+        assert found.chunked == own
 
 
 def matrix(kind):
@@ -178,13 +179,13 @@ def test_threads_make_what_one_makes(source):
     for name in NAMES:
         target = TensorType.of("float64", parse_format(name, 2))
         found = insertion_kernel(A._storage.type, target, False)
-        if not isinstance(found, InsertionKernel) or not found.shareable:
+        if not isinstance(found, Kernel) or not found.chunked:
             continue
         shared += 1
         made = []
         for threads in (1, 2, 5):
             with weft.config.override(num_threads=threads, parallel_threshold=0, optimization=0):
-                made.append(found.run(A._storage))
+                made.append(found.run((A._storage,)))
         for other in made:
             check(other)
             assert np.array_equal(other.vals, made[0].vals)
@@ -198,11 +199,16 @@ def test_threads_make_what_one_makes(source):
 def test_conversions_are_shared_by_threads(source, target, monkeypatch):
     A = weft.asarray(sp.diags_array([1.0, 2.0, 3.0], offsets=[-1, 0, 4], shape=(200, 200))).asformat(source)
     seen = []
-    run = InsertionKernel.run
-    monkeypatch.setattr(InsertionKernel, "run", lambda self, storage: seen.append(self.shareable) or run(self, storage))
+    make = InsertionAssembly.make
+
+    def noting(self, storages, shape, threads, out=None):
+        seen.append(threads)
+        return make(self, storages, shape, threads, out)
+
+    monkeypatch.setattr(InsertionAssembly, "make", noting)
     with weft.config.override(num_threads=2, parallel_threshold=0):
         B = A.asformat(target)
-    assert seen == [True]
+    assert seen == [2]
     np.testing.assert_array_equal(B.todense(), A.todense())
 
 

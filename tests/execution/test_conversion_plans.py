@@ -21,7 +21,7 @@ from weft.execution.conversion_request import (
     planned_conversion,
 )
 from weft.execution.hash_growth import table_insertion
-from weft.execution.insertion import insertion_kernel
+from weft.execution.kernel import insertion_kernel
 from weft.execution.plan_cache import plans as kept_plans
 from weft.formats import Compressed, Format, Singleton, TensorType, parse_format
 from weft.ir import Return, Var

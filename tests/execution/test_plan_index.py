@@ -13,7 +13,7 @@ import weft
 from weft import config
 from weft.execution import planning
 from weft.execution.encoding import Unsayable, decode, encode, question
-from weft.execution.insertion import InsertionKernel, insertion_kernel
+from weft.execution.kernel import Kernel, insertion_kernel
 from weft.execution.plan import Plan, plan_for
 from weft.execution.plan_cache import plans
 from weft.formats import Compressed, Format, TensorType, parse_format
@@ -48,7 +48,7 @@ def planned(text, formats):
 
 def told(kernel):
     """What an ordinary run of a kernel asks of the compiler: facts, and the digest of each text."""
-    functions, names = kernel.entry_points(1)
+    functions, names = kernel.assembly.entry_points(1)
     texts = {}
     for name in names:
         text = functions._wanted(name)
@@ -97,7 +97,7 @@ def test_conversions_are_found(monkeypatch):
         monkeypatch.setattr(planning, name, None)
     for pair, expected in made.items():
         found = insertion_kernel(*pair, False)
-        assert (told(found) if isinstance(found, InsertionKernel) else found) == expected
+        assert (told(found) if isinstance(found, Kernel) else found) == expected
 
 
 @pytest.mark.parametrize("harm", ["cut", "changed", "empty", "another answer", "of other sources", "a link"])

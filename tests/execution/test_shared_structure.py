@@ -11,7 +11,7 @@ from strategies import any_formats
 from weft.config import config
 from weft.errors import StorageError
 from weft.execution.entry_lists import list_entries
-from weft.execution.same_structure import same_structure
+from weft.execution.structure import same_structure
 from weft.formats import parse_format
 from weft.storage import check
 

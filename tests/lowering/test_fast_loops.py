@@ -8,8 +8,7 @@ import weft
 from weft.compiler import plan_loops
 from weft.concrete_notation import to_text
 from weft.concrete_notation.nodes import Forall, Where
-from weft.execution.insertion import insertion_kernel
-from weft.execution.kernel import Kernel
+from weft.execution.kernel import Kernel, insertion_kernel
 from weft.execution.loops import Loops
 from weft.formats import TensorType, parse_format
 from weft.index_notation import parse
@@ -55,7 +54,7 @@ def test_nothing_is_fetched_where_entries_follow_each_other_or_later_ones_are_no
 def test_an_outer_product_is_not_counted():
     loops = plan_loops(parse("C(i,j) = x(i)*y(j)"), types(C=("csr", 2), x=("s", 1), y=("s", 1)))
     kernel = Kernel(Loops(None, Module(loops)))
-    (bound,) = kernel._bounds
+    (bound,) = kernel.loops.run.bounds
     assert bound({"x": (3,), "y": (5,)}) == 15
 
 

@@ -8,8 +8,8 @@ import scipy.sparse as sp
 
 import weft
 from weft.compiler import plan_loops
-from weft.execution import kernel as kernels
 from weft.execution import thresholds
+from weft.execution.append_assembly import AppendAssembly
 from weft.formats import TensorType, parse_format
 from weft.index_notation import parse
 from weft.module import Module
@@ -45,14 +45,14 @@ def arrays_of(tensor):
 def in_parts(monkeypatch):
     """How often a result was appended in parts, and how often that was refused."""
     found = {True: 0, False: 0}
-    whole = kernels.Kernel._append_in_parallel
+    whole = AppendAssembly._append_in_parts
 
     def counted(self, *arguments):
         result = whole(self, *arguments)
         found[result is not None] += 1
         return result
 
-    monkeypatch.setattr(kernels.Kernel, "_append_in_parallel", counted)
+    monkeypatch.setattr(AppendAssembly, "_append_in_parts", counted)
     monkeypatch.setattr(weft.config, "parallel_threshold", 1)
     return found
 

@@ -5,7 +5,7 @@ import pytest
 
 import weft
 from weft.config import config
-from weft.execution.insertion import InsertionKernel, insertion_kernel
+from weft.execution.kernel import Kernel, insertion_kernel
 from weft.formats import parse_format
 from weft.storage import check
 
@@ -64,7 +64,7 @@ def test_what_is_sorted_by_some_coordinates_is_not_sorted_again():
     for source in (parse_format("csc", 2).unsorted(), parse_format("dia", 2)):
         source_type = weft.zeros((3, 4), format=source)._storage.type
         target_type = weft.zeros((3, 4), format="csr")._storage.type
-        assert isinstance(insertion_kernel(source_type, target_type, False), InsertionKernel)
+        assert isinstance(insertion_kernel(source_type, target_type, False), Kernel)
 
 
 @pytest.mark.parametrize("left", ["csr", "coo"])

@@ -16,7 +16,7 @@ from ..runtime import for_work
 from ..storage import Storage
 from . import thresholds
 from .kernel import Kernel, work
-from .same_structure import same_structure
+from .structure import same_structure
 
 if TYPE_CHECKING:
     from ..compiler import PlannedLoops

@@ -115,7 +115,7 @@ def _remember(plan: ConversionPlan, format: Format) -> None:
         plans.keep(key, (step, True))
     elif isinstance(step, Append) and format.is_dense and len(plan.steps) == 1:
         plans.keep(key, (step, step.kernel.chunked))
-    elif isinstance(step, Insert) and len(plan.steps) == 1 and not format.conditions and step.kernel.source_type:
+    elif isinstance(step, Insert) and len(plan.steps) == 1 and not format.conditions and step.copies_entries:
         plans.keep(key, (step, plan.request.facts))
 
 

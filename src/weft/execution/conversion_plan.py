@@ -29,7 +29,7 @@ from .conversion_request import ConversionPlan, ConversionRequest, plan_conversi
 from .conversion_steps import Append, Insert, InsertIntoTables, ListEntries, ReuseArrays, SortEntries, Step
 from .entry_lists import copier, sorted_type
 from .hash_growth import table_insertion
-from .insertion import InsertionKernel, insertion_kernel
+from .kernel import Kernel, insertion_kernel
 
 
 @record
@@ -81,7 +81,7 @@ def share_arrays(request: ConversionRequest) -> tuple[Step, ...] | Rejected:
     kernel = _insertion(request)
     if isinstance(kernel, Rejected):
         return kernel
-    if not kernel.shares:
+    if not kernel.facts.inserted.shares:
         return Rejected("entries get other positions, or values another dtype")
     return (Insert(request.source, request.target, "entries keep their positions: values are shared", kernel),)
 
@@ -93,7 +93,7 @@ def insert_by_counting(request: ConversionRequest) -> tuple[Step, ...] | Rejecte
     kernel = _shareable_insertion(request)
     if isinstance(kernel, Rejected):
         return kernel
-    if not kernel.copies:
+    if not kernel.facts.inserted.copies:
         return Rejected("entries come in another order")
     reason = "entries of the list come in order: what each parent has is counted, the rest is copied"
     return (Insert(request.source, request.target, reason, kernel),)
@@ -133,7 +133,7 @@ def insert(request: ConversionRequest) -> tuple[Step, ...] | Rejected:
     kernel = _insertion(request)
     if isinstance(kernel, Rejected):
         return kernel
-    asked = "attribute queries tell" if len(kernel.phases) > 1 else "coordinates tell"
+    asked = "attribute queries tell" if len(kernel.facts.inserted.phases) > 1 else "coordinates tell"
     return (Insert(request.source, request.target, f"{asked} the position of each entry", kernel),)
 
 
@@ -168,7 +168,8 @@ def via_compressed_levels(request: ConversionRequest) -> tuple[ConversionPlan, .
         return appended
     (step,) = appended
     assert isinstance(step, Append)
-    if not step.kernel.chains or step.kernel.chains[-1].last + 1 == len(format.levels):
+    chains = step.kernel.facts.chains
+    if not chains or chains[-1].last + 1 == len(format.levels):
         return Rejected("no level of the target stores all coordinates of parents that were appended")
     middle = request.between(Format(format.remapping, (Compressed(),) * len(format.levels)))
     return plan_conversion(request.to(middle)), plan_conversion(request.onward(middle))
@@ -195,7 +196,7 @@ def via_entry_list(request: ConversionRequest) -> tuple[Step | ConversionPlan, .
     if middle == request.source.format:
         return Rejected("the source is such a list")
     step = _direct(request.to(request.between(middle)))
-    if not isinstance(step, Insert) or not step.kernel.copies:
+    if not isinstance(step, Insert) or not step.kernel.facts.inserted.copies:
         return Rejected("entries do not come in the order of the target")
     step = replace(step, reason="entries come in the order of the target, so that a list of them needs no sort")
     return step, plan_conversion(request.onward(step.target))
@@ -315,14 +316,14 @@ def _direct(request: ConversionRequest) -> Step | None:
     return next((found[0] for rule in _DIRECT if not isinstance(found := rule(request), Rejected)), None)
 
 
-def _insertion(request: ConversionRequest) -> InsertionKernel | Rejected:
+def _insertion(request: ConversionRequest) -> Kernel | Rejected:
     kernel = insertion_kernel(request.source, request.target, request.skip_fill)
     return Rejected(kernel) if isinstance(kernel, str) else kernel
 
 
-def _shareable_insertion(request: ConversionRequest) -> InsertionKernel | Rejected:
+def _shareable_insertion(request: ConversionRequest) -> Kernel | Rejected:
     kernel = _insertion(request)
-    if isinstance(kernel, Rejected) or kernel.shareable:
+    if isinstance(kernel, Rejected) or kernel.chunked:
         return kernel
     return Rejected("threads cannot share the insertion: the place of an entry depends on others")
 

@@ -13,7 +13,6 @@ from ..runtime.loader import support_function
 from ..storage import Storage
 from .entry_lists import SORTER, sort_coordinate_list
 from .hash_growth import empty_tables, inserted
-from .insertion import InsertionKernel
 from .kernel import Kernel
 from .loops import Loops
 from .result_buffers import sorting_bytes
@@ -70,7 +69,7 @@ class ReuseArrays(Step):
 class _KernelStep(Step):
     """A step that a kernel takes."""
 
-    kernel: Kernel | InsertionKernel | Loops
+    kernel: Kernel | Loops
 
     @property
     def stages(self) -> Mapping[str, str]:
@@ -113,15 +112,20 @@ class ListEntries(_KernelStep):
 class Insert(_KernelStep):
     """A step that puts each entry at a position which attribute queries have computed."""
 
-    kernel: InsertionKernel
+    kernel: Kernel
     kind = "insert"
 
     @property
     def queries(self) -> str:
-        return self.kernel.queries
+        return self.kernel.module.queries
+
+    @property
+    def copies_entries(self) -> bool:
+        """True if entries are copied as they are; not added to each other."""
+        return self.kernel.facts.inserted.source is not None
 
     def run(self, storage: Storage) -> Storage:
-        return self.kernel.run(storage)
+        return self.kernel.run((storage,))
 
 
 @record

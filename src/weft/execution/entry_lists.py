@@ -18,9 +18,9 @@ from ..runtime._ffi import ffi
 from ..runtime.interrupts import fail
 from ..storage import Storage, tensor_type
 from ..variant import Variant
+from .append_assembly import AppendAssembly
 from .facts import LoopRequest
-from .insertion import has_zero_fill
-from .kernel import Kernel
+from .kernel import Kernel, has_zero_fill
 from .loops import Loops
 from .plan_cache import kept
 from .result_buffers import sorting_bytes
@@ -38,7 +38,9 @@ _BLOCK = 1 << 22  # elements of one call of NumPy, during which no signal is han
 
 def count_entries(storage: Storage) -> int:
     """Count the entries that a tensor stores, without padding."""
-    return _lister(storage.type).count((storage,))
+    assembly = _lister(storage.type).assembly
+    assert isinstance(assembly, AppendAssembly)
+    return assembly.count((storage,), storage.shape)
 
 
 def list_entries(storage: Storage) -> Storage:
@@ -56,7 +58,7 @@ def copier(source: TensorType, target: TensorType, skip_fill: bool) -> Kernel:
     if not (has_zero_fill(source) and has_zero_fill(target)):
         read, made, fills = runtime_fills.with_runtime_conversion(source, target)
         if fills:
-            return copier(read, made, skip_fill).with_fills(fills, target)
+            return Kernel(copier(read, made, skip_fill).loops, fills, target)
     indices = tuple(f"i{axis}" for axis in range(source.format.order))
     assignment = Assignment(Access("B", indices), Access("A", indices))
     types, variant = {"B": target, "A": source}, Variant(conversion=True, options=config.code)

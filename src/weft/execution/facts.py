@@ -7,6 +7,7 @@ from typing import Any
 
 from ..code_options import CodeOptions
 from ..formats import Format, TensorType
+from ..formats.append_chains import AppendChain, append_chains
 from ..formats.size_bound import SizeBound
 from ..index_notation.nodes import Access, Assignment
 from ..queries import Statement
@@ -134,6 +135,17 @@ class LoopFacts:
     def appends(self) -> bool:
         """True if entries are appended to a sparse result or located in it; not inserted, nor put at known places."""
         return self.lead is None and self.insertion is None
+
+    @property
+    def chains(self) -> tuple[AppendChain, ...]:
+        """The append chains of a result to which entries are appended; none for other results."""
+        return append_chains(self.type.format) if self.appends else ()
+
+    @property
+    def inserted(self) -> InsertionFacts:
+        """The way in which a result is assembled by insertion, if it is."""
+        assert self.insertion is not None
+        return self.insertion
 
 
 @record

@@ -22,10 +22,9 @@ from ..runtime import memory
 from ..runtime.interrupts import fail
 from ..runtime.structs import counts_pointer
 from ..storage import Storage, tensor_type
-from .debug_output import show
 from .entry_lists import list_entries
 from .facts import TableRequest
-from .loops import Loops
+from .loops import Loops, show
 from .plan_cache import kept
 
 

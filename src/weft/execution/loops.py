@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import sys
 from contextlib import suppress
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from ..config import config
 from ..doors import Door
+from ..optimizations import PASSES, VERIFY
 from ..records import cached, replace
 from ..runtime import plan_index
 from ..runtime.loader import Functions, TextFacts, as_json, facts_of
@@ -97,8 +100,8 @@ class Loops:
 
     @property
     def text(self) -> str:
-        """The computation in words."""
-        return self.run.described
+        """The computation in words: an expression, or what is done with tensors of which formats."""
+        return self.facts.text if self.request is None or isinstance(self.request, LoopRequest) else self.run.described
 
     @property
     def stages(self) -> dict[str, str]:
@@ -148,3 +151,14 @@ class Loops:
         if isinstance(self.request, LoopRequest):
             return Loops(replace(self.request, wide=True))
         return Loops(None, planning.with_wide_index(self.module.loops))
+
+
+def show(loops: Loops) -> None:
+    """Print the stages and passes of loops that ``config.debug`` names."""
+    stages = config.debug - {VERIFY}
+    if not stages:
+        return
+    passes = loops.passes if stages.intersection(PASSES) or "all" in stages else {}
+    for name, text in {**passes, **loops.stages}.items():
+        if name in stages or "all" in stages:
+            print(f"== {name}: {loops.text}\n{text}\n", file=sys.stderr)

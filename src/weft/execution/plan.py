@@ -42,8 +42,8 @@ from .kernel import Kernel, with_fill
 from .loops import asked
 from .plan_cache import kept, plans
 from .plan_facts import InSteps, KernelPlan, PlanFacts, PlanRequest, ValuesOnly, WithFills
-from .same_structure import same_structure
 from .steps import Compute, ComputePart, MapValues, Prune, Step
+from .structure import same_structure
 
 if TYPE_CHECKING:
     from ..scheduling.user_schedule import LoopNest
@@ -190,8 +190,8 @@ class Plan:
         """Return whether the loops of an alternative run now, rather than the usual ones until they are compiled."""
         if alternative.optimization is None or alternative.name in self._ready:
             return True
-        others = self.taking(alternative).kernel.entry_points(2 if alternative is PARALLEL_LOOPS else 1)
-        if ready(others, self.kernel.entry_points(1), wait=alternative.must_wait):
+        others = self.taking(alternative).kernel.assembly.entry_points(2 if alternative is PARALLEL_LOOPS else 1)
+        if ready(others, self.kernel.assembly.entry_points(1), wait=alternative.must_wait):
             self._ready.add(alternative.name)
             return True
         return False
@@ -388,7 +388,7 @@ def _planned(
             if isinstance(shared.how, InSteps):
                 return _in_parts(shared.how, types, request, replan)
             assert isinstance(shared.how, KernelPlan)
-            kernel, target = shared.kernel.with_fills(how.fills), with_fill(shared.target, how.fills)
+            kernel, target = Kernel(shared.kernel.loops, how.fills), with_fill(shared.target, how.fills)
             return _by_kernel(shared.how, kernel, types, target, replan)
 
 
@@ -409,7 +409,7 @@ def _by_kernel(
     steps.append(Compute(tuple([place[name] for name in kernel.operands]), kernel.type, facts.text, kernel))
     if facts.final_format is not None:
         reads = (len(types) + len(steps) - 1,)
-        steps.append(ConvertResult(reads, target, f"the loops compute it in {kernel.format}"))
+        steps.append(ConvertResult(reads, target, f"the loops compute it in {kernel.type.format}"))
     alternatives = tuple([a for a in ALTERNATIVES if a.name in how.alternatives])
     return Plan(types, tuple(steps), target, how, replan, alternatives)
 

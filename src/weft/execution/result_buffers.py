@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ..dtypes import index_dtype
+from ..dtypes import INT32_MAX, index_dtype
 from ..formats import Format, TensorType
 from ..formats.append_chains import AppendChain
 from ..records import cached
@@ -63,6 +63,10 @@ class ResultBuffers:
         self._dtype = np.dtype(type.dtype)
         self._last = len(self.chains) - 1
         self.few = memory.CHECKED // max(self.bytes([1] * len(self.chains)), 1)
+
+    def overflows(self, most: int = 0) -> bool:
+        """Return whether coordinates, or positions of ``most`` entries, do not fit the result's index arrays."""
+        return (most > INT32_MAX or self.widest > INT32_MAX) and "int32" in self.type.index_dtypes
 
     @cached
     def limits(self) -> list[float]:

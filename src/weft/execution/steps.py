@@ -93,7 +93,7 @@ class Compute(Step):
 
     @property
     def prunes(self) -> bool:
-        chains, last = self.kernel.chains, len(self.makes.format.levels) - 1
+        chains, last = self.kernel.facts.chains, len(self.makes.format.levels) - 1
         return self.kernel.facts.skip_fill and bool(chains) and chains[-1].last == last
 
     @property
