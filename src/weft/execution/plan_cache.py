@@ -1,8 +1,9 @@
 """The cache of plans: everything that is decided or compiled once for an operation and the types of its operands.
 
-A key is a tuple that begins with the name of the operation. The settings that affect code are part of every key, so
-that a plan is never used under other settings than those that it was made under. ``TensorType.number`` stands for a
-type in keys of operations that are short, since its hash takes no time.
+The keys of plans are those that ``kept`` makes: a function and its arguments. Only calls that look for a plan before
+they look at their arguments, and keep one under conditions, have keys of their own: tuples that begin with the name of
+the operation, in which ``TensorType.number`` stands for a type, since its hash takes no time. The settings that affect
+code are part of every key, so that a plan is never used under other settings than those that it was made under.
 """
 
 from __future__ import annotations

@@ -17,9 +17,10 @@ from typing import TYPE_CHECKING, Any, Literal, overload
 import numpy as np
 from numpy.typing import DTypeLike
 
+from .. import execution
 from ..dtypes import value_dtype
-from ..execution.plan_cache import plans
-from ..formats import Format
+from ..execution.plan_cache import kept
+from ..formats import Format, TensorType
 from ..index_notation.nodes import Access, Apply, Assignment, Expr, Reduce
 from ..index_notation.operator_table import OPERATORS
 from ..operations import foreign_tensors
@@ -315,25 +316,27 @@ def _squared_distance(dtype: np.dtype[Any], a: Expr, b: Expr) -> Expr:
 
 def _squares(storage: Storage, middle: Storage, axes: Axes) -> Storage:
     """Return the sum of the squared distances of stored entries from the mean of their slice."""
-    dense = storage.format.is_dense
-    indices: tuple[str, ...] = tuple(f"i{axis}" for axis in range(len(storage.shape)))
-    free = tuple(indices[a] for a in axes.free)
-    over = tuple(indices[a] for a in axes.over)
-    values = storage
-    if not axes.free:
-        values, indices, over = vector(storage.vals), ("i",), ("i",)
-    value = _squared_distance(storage.dtype, Access("A", indices), Access("M", free))
+    values, over = (storage, axes.over) if axes.free else (vector(storage.vals), (0,))
     storages: tuple[Storage, ...] = (values, middle)
-    if axes.free and not dense:  # a mask limits the sum to stored entries
+    if axes.free and not storage.format.is_dense:  # a mask limits the sum to stored entries
         mask = storage.with_values(np.ones(len(storage.vals), middle.vals.real.dtype), 0)
-        value, storages = Apply("multiply", (Access("K", indices), value)), (mask, values, middle)
+        storages = (mask, values, middle)
+    return _squares_plan(tuple([s.type for s in storages]), over).run(storages)
+
+
+@kept
+def _squares_plan(types: tuple[TensorType, ...], over: tuple[int, ...]) -> execution.Plan:
+    """Return the plan of a sum of squared distances over some axes, of a mask if there is one, values and means."""
+    *masks, values, middle = types
+    order = values.format.order
+    indices = tuple(f"i{axis}" for axis in range(order)) if len(over) < order else ("i",)
+    free = tuple(v for axis, v in enumerate(indices) if axis not in over)
+    value = _squared_distance(np.dtype(values.dtype), Access("A", indices), Access("M", free))
+    if masks:
+        value = Apply("multiply", (Access("K", indices), value))
     if over:
-        value = Reduce("add", over, value)
-    # The plan is kept for operands of the same types.
-    key = ("squares", axes.over, bool(axes.free), *(s.type.number for s in storages))
-    types = tuple(s.type for s in storages)
-    plan = plans.get(key, lambda: plan_operation(Assignment(Access("C", free), value), types, middle.format))
-    return plan.run(storages)
+        value = Reduce("add", tuple(indices[axis] for axis in over), value)
+    return plan_operation(Assignment(Access("C", free), value), types, middle.format)
 
 
 def _with_absent(storage: Storage, middle: Storage, stored: Storage, axes: Axes, divisor: float, root: bool) -> Storage:

@@ -32,7 +32,7 @@ from .. import execution
 from ..dtypes import INT64_MAX, name_of, same_scalar, value_dtype
 from ..errors import DTypeError, IndexOverflowError, ShapeError
 from ..execution import thresholds
-from ..execution.plan_cache import plans
+from ..execution.plan_cache import kept, plans
 from ..formats import Compressed, Dense, Format, TensorType
 from ..index_notation.dtype_promotion import loop_dtypes
 from ..index_notation.nodes import Access, Apply, Assignment, Expr, Reduce
@@ -105,27 +105,26 @@ def _reduce_stored(
     if not axes.free:
         # Coordinates do not matter if all axes are reduced.
         storage, axes = vector(storage.vals), _ALL
-    operands = (storage,) if extra is None else (storage, extra)
-    key = _reduction_key(op, chain, storage.type, axes, format, len(operands))
-    plan: execution.Plan | None = plans.find(key)
-    if plan is None:
-        indices = tuple(f"i{axis}" for axis in range(len(storage.shape)))
-        value: Expr = Access("A", indices)
-        for name in chain:
-            value = Apply(name, (value,))
-        if axes.over:
-            value = Reduce(op, tuple(indices[a] for a in axes.over), value)
-        if extra is not None:
-            value = Apply(op, (value, Access("f", ())))
-        target = Access("C", tuple(indices[a] for a in axes.free))
-        plan = plans.keep(key, plan_operation(Assignment(target, value), tuple(s.type for s in operands), format))
-    return plan.run(operands)
+    if extra is None:
+        return _reduction_plan(op, chain, (storage.type,), axes.over, format).run((storage,))
+    return _reduction_plan(op, chain, (storage.type, extra.type), axes.over, format).run((storage, extra))
 
 
-def _reduction_key(
-    op: str, chain: tuple[str, ...], type: TensorType, axes: Axes, format: Format | None = None, operands: int = 1
-) -> tuple[Any, ...]:
-    return ("reduction", op, chain, type.number, axes.over, format, operands)
+@kept
+def _reduction_plan(
+    op: str, chain: tuple[str, ...], types: tuple[TensorType, ...], over: tuple[int, ...], format: Format | None
+) -> execution.Plan:
+    """Return the plan of a reduction over some axes, after a chain of unary operators; a second operand is joined."""
+    indices = tuple(f"i{axis}" for axis in range(types[0].format.order))
+    value: Expr = Access("A", indices)
+    for name in chain:
+        value = Apply(name, (value,))
+    if over:
+        value = Reduce(op, tuple(indices[a] for a in over), value)
+    if len(types) > 1:
+        value = Apply(op, (value, Access("f", ())))
+    target = Access("C", tuple(v for axis, v in enumerate(indices) if axis not in over))
+    return plan_operation(Assignment(target, value), types, format)
 
 
 def _is_total_of_values(op: str, chain: tuple[str, ...], type: TensorType) -> bool:
@@ -334,8 +333,7 @@ def _reduction(
     chain, (storage, has_array) = tuple(unary), operand(x, name)
     if key is not None and values.size and _is_total_of_values(op, chain, storage.type):
         flat = tensor_type(storage.type.dtype, Format.dense(1))
-        _reduce_stored(op, chain, storage, Axes.of(None, storage.shape))
-        plans.keep(key, (plans.find(_reduction_key(op, chain, flat, _ALL)), flat))
+        plans.keep(key, (_reduction_plan(op, chain, (flat,), _ALL.over, None), flat))
     if where is not True:
         storage = _chosen(op, chain, x, where, initial)
     axes = Axes.of(axis, storage.shape)

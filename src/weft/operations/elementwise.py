@@ -17,7 +17,7 @@ import numpy as np
 from .. import execution
 from ..dtypes import adds_alike, name_of
 from ..errors import ShapeError
-from ..execution.plan_cache import plans
+from ..execution.plan_cache import kept, plans
 from ..formats import Compressed, Dense, Format, LevelFormat, TensorType
 from ..formats.capabilities import Append, ArrayEditing
 from ..formats.soundness import why_unsound
@@ -289,10 +289,10 @@ def _pruned_answers(op: str, answers: Storage) -> Storage:
     # A format that appends its entries is copied by one kernel that leaves some out.
     if not appends_alone(answers.format):
         return drop_explicit_fill(answers)
-    type = answers.type
-    return plans.get(("pruning copy", type.number), lambda: _pruning_copy(type)).run((answers,))
+    return _pruning_copy(answers.type).run((answers,))
 
 
+@kept
 def _pruning_copy(type: TensorType) -> Plan:
     indices = tuple(f"i{axis}" for axis in range(type.format.order))
     copy = Assignment(Access("C", indices), Access("A", indices))
@@ -332,7 +332,7 @@ class ScalarPlan:
         self._limits = np.iinfo(self._dtype) if self._dtype.kind in "iu" else None
         self._vector = tensor_type(type.dtype, _FLAT)
         types = (other.type, self._vector) if self._first else (self._vector, other.type)
-        self._plan = plan_operation(Assignment(Access("C", ("i",)), Apply(op, args)), types)
+        self._plan = _flat_plan(Apply(op, args), types)
         self._fill = np.dtype(type.dtype).type(type.fill)
         self._results: dict[Any, TensorType] = {}
         self._op = op
@@ -456,11 +456,9 @@ def flat_map(value: Expr, storages: tuple[Storage, ...]) -> np.ndarray[Any, Any]
     return _flat_plan(value, tuple([s.type for s in storages])).run(storages).vals  # type: ignore[no-any-return]
 
 
+@kept
 def _flat_plan(value: Expr, types: tuple[TensorType, ...]) -> Plan:
-    return plans.get(
-        ("flat", value, *[t.number for t in types]),
-        lambda: plan_operation(Assignment(Access("C", ("i",)), value), types),
-    )
+    return plan_operation(Assignment(Access("C", ("i",)), value), types)
 
 
 def only_element(storage: Storage) -> Any:

@@ -13,7 +13,7 @@ import numpy as np
 
 from .. import execution
 from ..dtypes import index_dtype
-from ..execution.plan_cache import plans
+from ..execution.plan_cache import kept
 from ..formats import Format, TensorType
 from ..index_notation.nodes import Access, Apply, Assignment, Expr
 from ..storage import Storage, coordinate_storage
@@ -26,7 +26,7 @@ from .indexing import coordinates, getitem
 def without(storage: Storage, mask: Storage) -> Storage:
     """Return a tensor without its entries where a mask is true; all others stay, those equal to the fill value, too."""
     # C(i,j) = kept(logical_not(M(i,j)), A(i,j))
-    found = _combined("without", (canonical(mask), _workable(storage)), _kept)
+    found = _combined((canonical(mask), _workable(storage)), _kept)
     return execution.convert(relabel_fill(found, storage.type.fill), storage.format)
 
 
@@ -37,7 +37,7 @@ def assign_mask(storage: Storage, mask: Storage, value: Any) -> Storage:
     storage, mask = canonical(storage), drop_explicit_fill(_workable(mask))
     if len(mask.vals) <= len(storage.vals):
         # C(i,j) = select(M(i,j), P(i,j)), whose values are the positions of the entries that the mask meets
-        positions = _combined("positions", (mask, numbered(storage)), _selected, 0).vals
+        positions = _combined((mask, numbered(storage)), _selected, 0).vals
         if len(positions) == len(mask.vals) and positions.all():
             return overwrite(storage, positions, value)
     new = mask.with_values(np.full(len(mask.vals), value, storage.dtype), 0)
@@ -79,7 +79,7 @@ def overwrite(storage: Storage, positions: np.ndarray[Any, Any], vals: Any) -> S
 def _joined(storage: Storage, new: Storage) -> Storage:
     """Return a tensor with new entries at coordinates at which it has none."""
     # C(i,j) = A(i,j) + B(i,j), in which no two values meet
-    found = _combined("joined", (_workable(storage), new), _added, 0)
+    found = _combined((_workable(storage), new), _added, 0)
     return execution.convert(relabel_fill(found, storage.type.fill), storage.format)
 
 
@@ -107,14 +107,13 @@ def _added(a: Expr, b: Expr) -> Expr:
     return Apply("add", (a, b))
 
 
-def _combined(name: str, operands: tuple[Storage, Storage], value: Any, like: int = 1) -> Storage:
+def _combined(operands: tuple[Storage, Storage], value: Any, like: int = 1) -> Storage:
     """Return an expression of two tensors, in the format of the operand at the place ``like``."""
-    types = (operands[0].type, operands[1].type)
-    plan = plans.get((name, types[0].number, types[1].number), lambda: _plan(types, value, like))
-    return plan.run(operands)  # type: ignore[no-any-return]
+    return _plan((operands[0].type, operands[1].type), value, like).run(operands)
 
 
-def _plan(types: tuple[TensorType, TensorType], value: Any, like: int) -> Any:
+@kept
+def _plan(types: tuple[TensorType, TensorType], value: Any, like: int) -> execution.Plan:
     indices = tuple(f"i{axis}" for axis in range(types[0].format.order))
     whole: Expr = value(Access("A", indices), Access("B", indices))
     # Entries that are taken out or added may break what a format promises; the last conversion looks whether they do.

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from .. import execution
 from ..errors import ShapeError
-from ..execution.plan_cache import plans
+from ..execution.plan_cache import kept
+from ..formats import TensorType
 from ..index_notation.nodes import Access, Apply, Assignment, Reduce
 from ..storage import Storage
 from .elementwise import plan_operation, without_axis
@@ -29,17 +30,19 @@ def plan_matmul(left: Storage, right: Storage, dense: bool) -> tuple[execution.P
     right, second = _batched("B", right, batch, ("k", "j") if len(b) > 1 else ("k",))
     # C(b0,...,i,j) = sum(k, A(b0,...,i,k)*B(b0,...,k,j)); a vector has neither i nor j.
     target = (*(f"b{axis}" for axis in range(len(batch))), *("i",) * (len(a) > 1), *("j",) * (len(b) > 1))
+    return _product_plan(first, second, target, (left.type, right.type), dense), (left, right)
 
-    def make() -> execution.Plan:
-        # Batch axes of size 1 that could not be left out have variables of their own, which are summed.
-        extra = [i for access in (first, second) for i in access.indices if i not in (*target, "k")]
-        value = Reduce("add", ("k", *extra), Apply("multiply", (first, second)))
-        assignment = Assignment(Access("C", target), value)
-        format = execution.dense_format(assignment, {"A": left.type, "B": right.type}) if dense else None
-        return plan_operation(assignment, (left.type, right.type), format)
 
-    key = ("product", left.type.number, right.type.number, first, second, target, dense)
-    return plans.get(key, make), (left, right)
+@kept
+def _product_plan(
+    first: Access, second: Access, target: tuple[str, ...], types: tuple[TensorType, TensorType], dense: bool
+) -> execution.Plan:
+    # Batch axes of size 1 that could not be left out have variables of their own, which are summed.
+    extra = [i for access in (first, second) for i in access.indices if i not in (*target, "k")]
+    value = Reduce("add", ("k", *extra), Apply("multiply", (first, second)))
+    assignment = Assignment(Access("C", target), value)
+    format = execution.dense_format(assignment, dict(zip("AB", types, strict=True))) if dense else None
+    return plan_operation(assignment, types, format)
 
 
 def _batched(name: str, storage: Storage, batch: tuple[int, ...], variables: tuple[str, ...]) -> tuple[Storage, Access]:
