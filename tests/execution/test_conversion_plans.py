@@ -9,10 +9,10 @@ from weft.assembly.hash_insertion import HashInsertionWriter
 from weft.assembly.insertion_writer import InsertionWriter
 from weft.assembly.user_query_writer import UserQueryWriter
 from weft.errors import LoweringError
-from weft.execution import ConversionReport, conversion_steps, plan_of
+from weft.execution import ConversionReport, plan_of, steps
 from weft.execution.conversion_plan import LIST_RESULT_RULES, RULES
 from weft.execution.conversion_request import (
-    ConversionPlan,
+    Conversion,
     ConversionRequest,
     DataFacts,
     leaves_out_fill,
@@ -50,15 +50,17 @@ def plans(whole):
     """A plan, and the plans that are its steps."""
     yield whole
     for step in whole.steps:
-        if isinstance(step, ConversionPlan):
+        if isinstance(step, Conversion):
             yield from plans(step)
 
 
 def is_chain(whole):
     """Each step takes what the one before returned, from the source of the plan to its target."""
-    steps = whole.all_steps
-    ends = [whole.source, *(step.target for step in steps)]
-    return bool(steps) and ends[:-1] == [step.source for step in steps] and ends[-1] == whole.target
+    parts = [part for part in whole.steps if isinstance(part, Conversion)]
+    ends = [whole.source, *(part.target if isinstance(part, Conversion) else part.makes for part in whole.steps)]
+    reads = [step.reads for step in whole.plan.steps]
+    in_order = bool(reads) and reads == [(n,) for n in range(len(reads))]
+    return in_order and ends[-1] == whole.target and all(ends[whole.steps.index(p)] == p.source for p in parts)
 
 
 NAMES = [rule.__name__.replace("_", " ") for rule in RULES]
@@ -79,7 +81,7 @@ def test_every_pair_of_formats_has_a_plan_with_reasons(order, entries):
                 assert all(each.rejected.values())
             text = ConversionReport(whole).text
             assert text.startswith(f"{source} float64 is converted to {target} float64 in ")
-            for number, step in enumerate(whole.all_steps, 1):
+            for number, step in enumerate(whole.plan.steps, 1):
                 assert f"\n{number}. {step.kind}, " in text
                 assert step.reason in text
 
@@ -110,13 +112,13 @@ def test_duplicates_are_summed_first_where_sums_differ():
     whole = plan_format(twice, parse_format("csr", 2), facts("csr"), "float32", None, False)
     assert whole.rule == "sum duplicates"
     assert is_chain(whole)
-    assert [step.target.dtype for step in whole.all_steps][-2:] == ["float64", "float32"]
+    assert [step.makes.dtype for step in whole.plan.steps][-2:] == ["float64", "float32"]
 
 
 def test_hash_tables_take_entries_in_any_order():
     whole = planned_conversion(parse_format("csr", 2).unsorted(False), parse_format("hash", 2), (4, 6), MANY, "float64")
     assert whole.rule == "hash insertion"
-    assert [step.kind for step in whole.all_steps] == ["list entries", "insert into hash tables"]
+    assert [step.kind for step in whole.plan.steps] == ["list entries", "insert into hash tables"]
 
 
 @pytest.mark.parametrize("target", ["csr", "bsr", "hash", "hicoo", "dia"])
@@ -126,7 +128,7 @@ def test_the_list_that_a_kernel_returns_is_not_listed_again(target):
     names = [rule.__name__.replace("_", " ") for rule in LIST_RESULT_RULES]
     assert whole.rule in names
     assert is_chain(whole)
-    assert whole.all_steps[0].kind != "list entries" or target == "hicoo"  # whose list has codes of its curve
+    assert whole.plan.steps[0].kind != "list entries" or target == "hicoo"  # whose list has codes of its curve
 
 
 def test_facts_decide():
@@ -161,18 +163,20 @@ def test_the_steps_of_a_plan_are_those_that_run(source, target, order, monkeypat
     kept_plans.clear()  # conversions of other tests may have left the step of an equal plan
     ran = []
     for name in STEPS:
-        step = getattr(conversion_steps, name)
+        step = getattr(steps, name)
 
-        def run(self, storage, own=step.run):
-            made = own(self, storage)
-            assert (storage.type, made.type) == (self.source, self.target)
-            ran.append(self)
+        def run(self, storages, out=None, own=step.run):
+            (storage,) = storages
+            made = own(self, storages)
+            assert made.type == self.makes
+            ran.append((self, storage.type))
             return made
 
         monkeypatch.setattr(step, "run", run)
     whole = plan_of(A._storage, parse_format(target, order))
     B = A.asformat(target)
-    assert [*map(id, ran)] == [*map(id, whole.all_steps)]
+    assert [id(step) for step, _ in ran] == [*map(id, whole.plan.steps)]
+    assert [type for _, type in ran] == [whole.source, *(step.makes for step in whole.plan.steps[:-1])]
     assert np.array_equal(B.todense(), dense)
 
 
@@ -225,7 +229,7 @@ def test_explain_of_methods_that_convert():
 def test_explain_converts_nothing(monkeypatch):
     A = weft.random((6, 6), nnz=12, format="csr", rng=0)
     for name in STEPS:
-        monkeypatch.setattr(getattr(conversion_steps, name), "run", lambda self, storage: pytest.fail("a step ran"))
+        monkeypatch.setattr(getattr(steps, name), "run", lambda self, storages, out=None: pytest.fail("a step ran"))
     for target in ("dia", "hicoo", "dense"):
         assert weft.explain(A.asformat, target)
 

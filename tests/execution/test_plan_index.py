@@ -13,8 +13,9 @@ import weft
 from weft import config
 from weft.execution import planning
 from weft.execution.encoding import Unsayable, decode, encode, question
+from weft.execution.evaluation import plan_for
 from weft.execution.kernel import Kernel, insertion_kernel
-from weft.execution.plan import Plan, plan_for
+from weft.execution.plan import Plan
 from weft.execution.plan_cache import plans
 from weft.formats import Compressed, Format, TensorType, parse_format
 from weft.index_notation import parse, tensors

@@ -7,8 +7,8 @@ import weft
 from weft.analysis.runtime_fills import evaluate, with_runtime_fills
 from weft.concrete_notation.values import CastExpr, RuntimeValue
 from weft.config import config
-from weft.execution.plan import evaluate as compute
-from weft.execution.plan import plan_for
+from weft.execution.evaluation import evaluate as compute
+from weft.execution.evaluation import plan_for
 from weft.formats import TensorType, parse_format
 from weft.index_notation import parse
 from weft.index_notation.nodes import Access, Apply

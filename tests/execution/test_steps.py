@@ -8,7 +8,7 @@ import weft
 from weft.analysis import merge_lattice
 from weft.config import config
 from weft.errors import FormatError, ShapeError
-from weft.execution import plan, planning
+from weft.execution import evaluation, planning
 from weft.execution.expression_cuts import in_pairs
 from weft.execution.plan_cache import plans
 from weft.formats import Dense
@@ -55,7 +55,7 @@ def text(op, many=MANY, order=2):
 
 def planned(expression, tensors):
     assignment = parse(expression)
-    return plan.plan_for(assignment, tuple(tensors[n]._storage.type for n in plan._read(assignment)[1]))
+    return evaluation.plan_for(assignment, tuple(tensors[n]._storage.type for n in evaluation._read(assignment)[1]))
 
 
 @pytest.fixture(autouse=True)

@@ -18,11 +18,7 @@ if TYPE_CHECKING:
     from .conversion_text import ConversionReport
     from .data_annihilators import assumed
     from .entry_lists import count_entries
-    from .full_results import announce, full_line, may_spread
-    from .hash_growth import InsertionTarget, insertion_target, takes_insertions
-    from .kernel import Kernel
-    from .plan import (
-        Plan,
+    from .evaluation import (
         accumulation,
         compile,
         dense_format,
@@ -33,6 +29,10 @@ if TYPE_CHECKING:
         target_type,
         under_standard_names,
     )
+    from .full_results import announce, full_line, may_spread
+    from .hash_growth import InsertionTarget, insertion_target, takes_insertions
+    from .kernel import Kernel
+    from .plan import Plan
     from .result_buffers import entry_bytes
     from .steps import Prune
     from .summary import compiled_line
@@ -83,12 +83,13 @@ _MODULES = {
     ".data_annihilators": "assumed",
     ".entry_lists": "count_entries",
     ".hash_growth": "InsertionTarget insertion_target takes_insertions",
-    ".full_results": "announce full_line may_spread",
-    ".kernel": "Kernel",
-    ".plan": (
-        "Plan accumulation compile dense_format evaluate looked_up plan_for require_operands target_type "
+    ".evaluation": (
+        "accumulation compile dense_format evaluate looked_up plan_for require_operands target_type "
         "under_standard_names"
     ),
+    ".full_results": "announce full_line may_spread",
+    ".kernel": "Kernel",
+    ".plan": "Plan",
     ".result_buffers": "entry_bytes",
     ".steps": "Prune",
     ".summary": "compiled_line",

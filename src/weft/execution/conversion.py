@@ -1,7 +1,7 @@
 """Conversion between formats, by the compiler: an assignment that copies.
 
-Types and a few facts about the data decide the plan of a conversion (``execution/conversion_plan.py``). This module
-finds these facts, checks what only the entries can tell, and takes the steps.
+Types and a few facts about the data decide how a tensor is converted (``execution/conversion_plan.py``). This module
+finds these facts, checks what only the entries can tell, and runs the plan.
 """
 
 from __future__ import annotations
@@ -20,17 +20,16 @@ from ..records import record, replace
 from ..storage import Storage, tensor_type
 from ..storage.fitness import why_unfit
 from .conversion_request import (
-    ConversionPlan,
+    Conversion,
     ConversionRequest,
     DataFacts,
     leaves_out_fill,
     plan_conversion,
     plan_format,
 )
-from .conversion_steps import Append, Insert, ReuseArrays
 from .entry_lists import list_entries
 from .plan_cache import plans
-from .steps import Step
+from .steps import Append, Insert, ReuseArrays, Step
 
 
 def convert(
@@ -49,17 +48,17 @@ def convert(
         # For types that were converted before, and alone decide the plan, the checks below need not be repeated.
         warm = plans.find(("conversion", storage.type.number, format.number)) if plain else None
         if warm is not None:
-            step, suits = warm
+            run, suits = warm
             if suits is False:
                 suits = storage.vals.size < config.parallel_threshold
             if suits is True or suits == DataFacts.of(format, storage.shape, storage.vals.size):
-                return step.run(storage)  # type: ignore[no-any-return]
-        plan = plan_of(
+                return run((storage,))  # type: ignore[no-any-return]
+        conversion = plan_of(
             storage, format, dtype=dtype, index_dtype=index_dtype, prune=prune, strict=strict, keep_padding=keep_padding
         )
         if plain:
-            _remember(plan, format)
-        return _run(plan, storage) if index_dtype else _widened(plan, storage)
+            _remember(conversion, format)
+        return conversion.plan.run((storage,)) if index_dtype else _widened(conversion, storage)
     except ResultTooLargeError as error:
         what = f"converting a tensor of shape {storage.shape} from {storage.format} to {format}"
         raise ResultTooLargeError(f"{error}; in {what}") from None
@@ -74,49 +73,47 @@ def plan_of(
     prune: bool = False,
     strict: bool = False,
     keep_padding: bool = False,
-) -> ConversionPlan:
-    """Return the steps that :func:`convert` takes."""
+) -> Conversion:
+    """Return the way in which :func:`convert` converts."""
     source = storage.type
     prune = prune or (leaves_out_fill(source.format, format) and (source.format.is_dense or not keep_padding))
     facts = DataFacts.of(format, storage.shape, storage.vals.size)
-    plan = plan_format(source, format, facts, dtype or source.dtype, index_dtype, prune)
-    if not format.conditions or isinstance(plan.steps[0], ReuseArrays):
-        return plan
+    conversion = plan_format(source, format, facts, dtype or source.dtype, index_dtype, prune)
+    if not format.conditions or isinstance(conversion.steps[0], ReuseArrays):
+        return conversion
     if (reason := _why_unfit(storage, format, prune)) is None:
-        return plan
+        return conversion
     if strict:
         raise StorageError(reason)
     return plan_of(storage, format.unconditional, dtype=dtype, index_dtype=index_dtype, prune=prune)
 
 
-def _run(plan: ConversionPlan, storage: Storage) -> Storage:
-    for step in plan.all_steps:
-        storage = step.run(storage)
-    return storage
-
-
-def _widened(plan: ConversionPlan, storage: Storage) -> Storage:
+def _widened(conversion: Conversion, storage: Storage) -> Storage:
     """Convert a tensor, once more with int64 index arrays if positions do not fit narrower ones."""
     try:
-        return _run(plan, storage)
+        return conversion.plan.run((storage,))
     except IndexOverflowError:
-        target = plan.target
+        target = conversion.target
         wide = ("int64",) * len(target.index_dtypes)
         if target.index_dtypes == wide:
             raise
         widened = tensor_type(target.dtype, target.format, wide, target.fill)
-        return _run(plan_conversion(replace(plan.request, target=widened)), storage)
+        return plan_conversion(replace(conversion.request, target=widened)).plan.run((storage,))
 
 
-def _remember(plan: ConversionPlan, format: Format) -> None:
-    """Keep the only step of a plan with the data that it suits: any, few entries (False), or those of equal facts."""
-    step, key = plan.steps[0], ("conversion", plan.source.number, format.number)
-    if isinstance(step, ReuseArrays) and plan.target.format == format:
-        plans.keep(key, (step, True))
-    elif isinstance(step, Append) and format.is_dense and len(plan.steps) == 1:
-        plans.keep(key, (step, step.kernel.chunked))
-    elif isinstance(step, Insert) and len(plan.steps) == 1 and not format.conditions and step.copies_entries:
-        plans.keep(key, (step, plan.request.facts))
+def _remember(conversion: Conversion, format: Format) -> None:
+    """Keep a plan of one step with the data that it suits: any, few entries (False), or those of equal facts."""
+    steps = conversion.plan.steps
+    suits: bool | DataFacts | None = None
+    match steps[0]:
+        case ReuseArrays() if conversion.target.format == format:
+            suits = True
+        case Append() as step if format.is_dense:
+            suits = step.kernel.chunked
+        case Insert() as step if not format.conditions and step.copies_entries:
+            suits = conversion.request.facts
+    if suits is not None and len(steps) == 1:
+        plans.keep(("conversion", conversion.source.number, format.number), (conversion.plan.run, suits))
 
 
 def in_dtype(storage: Storage, dtype: np.dtype[Any]) -> Storage:
@@ -135,8 +132,8 @@ def convert_result(result: Storage, target: TensorType) -> Storage:
         raise StorageError(reason)
     facts = DataFacts.of(target.format, result.shape, result.vals.size)
     is_list = is_unordered_list(result.format)
-    plan = plan_conversion(ConversionRequest(result.type, target, facts, is_list_result=is_list))
-    return _run(plan, result) if is_list else _widened(plan, result)
+    conversion = plan_conversion(ConversionRequest(result.type, target, facts, is_list_result=is_list))
+    return conversion.plan.run((result,)) if is_list else _widened(conversion, result)
 
 
 def converted_type(source: TensorType, format: Format) -> TensorType:

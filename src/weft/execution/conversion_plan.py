@@ -25,11 +25,14 @@ from ..remapping import Remapping
 from ..remapping.nodes import IndexExpr, counters_of
 from ..scheduling.operand_conversions import widest_index
 from ..storage import tensor_type
-from .conversion_request import ConversionPlan, ConversionRequest, plan_conversion, why_not_reuse
-from .conversion_steps import Append, Insert, InsertIntoTables, ListEntries, ReuseArrays, SortEntries, Step
+from .conversion_request import Conversion, ConversionRequest, plan_conversion, why_not_reuse
 from .entry_lists import copier, sorted_type
 from .hash_growth import table_insertion
 from .kernel import Kernel, insertion_kernel
+from .steps import Append, Insert, InsertIntoTables, ListEntries, ReuseArrays, SortEntries, Step
+
+_ONE = (0,)
+"""What each step of a conversion reads: one tensor. ``Conversion.plan`` says which."""
 
 
 @record
@@ -39,10 +42,10 @@ class Rejected:
     reason: str
 
 
-Rule = Callable[[ConversionRequest], "tuple[Step | ConversionPlan, ...] | Rejected"]
+Rule = Callable[[ConversionRequest], "tuple[Step | Conversion, ...] | Rejected"]
 
 
-def conversion(request: ConversionRequest, options: CodeOptions) -> ConversionPlan:
+def conversion(request: ConversionRequest, options: CodeOptions) -> Conversion:
     """Return the steps of a conversion under the present settings; raise ``FormatError`` if no rule has steps."""
     assert options is config.code  # they are part of the question
     rejected: dict[str, str] = {}
@@ -50,7 +53,7 @@ def conversion(request: ConversionRequest, options: CodeOptions) -> ConversionPl
         name = rule.__name__.replace("_", " ")
         steps = rule(request)
         if not isinstance(steps, Rejected):
-            return ConversionPlan(request, name, steps, rejected)
+            return Conversion(request, name, steps, rejected)
         rejected[name] = steps.reason
     reasons = "; ".join(f"{name}: {reason}" for name, reason in rejected.items())
     raise FormatError(f"{request.source.format} cannot be converted to {request.target.format}: {reasons}")
@@ -70,7 +73,7 @@ def reuse_arrays(request: ConversionRequest) -> tuple[Step, ...] | Rejected:
         return Rejected("index arrays of another dtype are wanted")
     same = source.format == target.format
     reason = "the tensor has this format" if same else "both formats have the same arrays"
-    return (ReuseArrays(source, target, reason),)
+    return (ReuseArrays(_ONE, target, reason, same),)
 
 
 def share_arrays(request: ConversionRequest) -> tuple[Step, ...] | Rejected:
@@ -83,7 +86,7 @@ def share_arrays(request: ConversionRequest) -> tuple[Step, ...] | Rejected:
         return kernel
     if not kernel.facts.inserted.shares:
         return Rejected("entries get other positions, or values another dtype")
-    return (Insert(request.source, request.target, "entries keep their positions: values are shared", kernel),)
+    return (Insert(_ONE, request.target, "entries keep their positions: values are shared", kernel),)
 
 
 def insert_by_counting(request: ConversionRequest) -> tuple[Step, ...] | Rejected:
@@ -96,7 +99,7 @@ def insert_by_counting(request: ConversionRequest) -> tuple[Step, ...] | Rejecte
     if not kernel.facts.inserted.copies:
         return Rejected("entries come in another order")
     reason = "entries of the list come in order: what each parent has is counted, the rest is copied"
-    return (Insert(request.source, request.target, reason, kernel),)
+    return (Insert(_ONE, request.target, reason, kernel),)
 
 
 def insert_by_threads(request: ConversionRequest) -> tuple[Step, ...] | Rejected:
@@ -109,7 +112,7 @@ def insert_by_threads(request: ConversionRequest) -> tuple[Step, ...] | Rejected
     appended = append(request)
     if isinstance(appended, tuple) and all(isinstance(a, Append) and a.kernel.chunked for a in appended):
         return Rejected("threads can share the loops of an append")
-    return (Insert(request.source, request.target, "threads share the insertion of the entries", kernel),)
+    return (Insert(_ONE, request.target, "threads share the insertion of the entries", kernel),)
 
 
 def append(request: ConversionRequest) -> tuple[Step, ...] | Rejected:
@@ -125,7 +128,7 @@ def append(request: ConversionRequest) -> tuple[Step, ...] | Rejected:
     reason = "loops over the source reach entries in the order of the target"
     if any(w.listed for w in kernel.facts.workspaces):
         reason = "loops over the source reach parents in the order of the target; a workspace sorts what each has"
-    return (Append(source, target, reason, kernel),)
+    return (Append(_ONE, target, reason, kernel),)
 
 
 def insert(request: ConversionRequest) -> tuple[Step, ...] | Rejected:
@@ -134,11 +137,11 @@ def insert(request: ConversionRequest) -> tuple[Step, ...] | Rejected:
     if isinstance(kernel, Rejected):
         return kernel
     asked = "attribute queries tell" if len(kernel.facts.inserted.phases) > 1 else "coordinates tell"
-    return (Insert(request.source, request.target, f"{asked} the position of each entry", kernel),)
+    return (Insert(_ONE, request.target, f"{asked} the position of each entry", kernel),)
 
 
 # -- rules: by way of another form -------------------------------------------------------------------------------
-def sum_duplicates(request: ConversionRequest) -> tuple[ConversionPlan, ...] | Rejected:
+def sum_duplicates(request: ConversionRequest) -> tuple[Conversion, ...] | Rejected:
     """Sum duplicates before anything else, in the dtype that they have."""
     source, target = request.source, request.target
     if source.format.is_unique:
@@ -155,7 +158,7 @@ def sum_duplicates(request: ConversionRequest) -> tuple[ConversionPlan, ...] | R
     return summed, plan_conversion(replace(request, source=once))
 
 
-def via_compressed_levels(request: ConversionRequest) -> tuple[ConversionPlan, ...] | Rejected:
+def via_compressed_levels(request: ConversionRequest) -> tuple[Conversion, ...] | Rejected:
     """Leave out fill values first, where levels below the appended ones store all coordinates of their parents.
 
     Only in a format whose levels are all compressed is it known which coordinates lead to entries.
@@ -181,13 +184,13 @@ def hash_insertion(request: ConversionRequest) -> tuple[Step, ...] | Rejected:
     if tables_of(target.format) is None:
         return Rejected("the target has no hash tables that grow")
     listed = _listed(request, Remapping.identity(target.format.order), sorted_next=False)
-    entries = listed[-1].target if listed else source
+    entries = listed[-1].makes if listed else source
     loops = table_insertion(entries, target, True)
     reason = "tables take entries in any order, and grow"
-    return *listed, InsertIntoTables(entries, target, reason, loops)
+    return *listed, InsertIntoTables(_ONE, target, reason, loops)
 
 
-def via_entry_list(request: ConversionRequest) -> tuple[Step | ConversionPlan, ...] | Rejected:
+def via_entry_list(request: ConversionRequest) -> tuple[Step | Conversion, ...] | Rejected:
     """Copy entries into a sorted list of the coordinates that the target's levels have."""
     format = request.target.format
     middle = _entry_list_format(format)
@@ -199,10 +202,10 @@ def via_entry_list(request: ConversionRequest) -> tuple[Step | ConversionPlan, .
     if not isinstance(step, Insert) or not step.kernel.facts.inserted.copies:
         return Rejected("entries do not come in the order of the target")
     step = replace(step, reason="entries come in the order of the target, so that a list of them needs no sort")
-    return step, plan_conversion(request.onward(step.target))
+    return step, plan_conversion(request.onward(step.makes))
 
 
-def via_rows(request: ConversionRequest) -> tuple[Step | ConversionPlan, ...] | Rejected:
+def via_rows(request: ConversionRequest) -> tuple[Step | Conversion, ...] | Rejected:
     """Insert the entries of a matrix into unsorted rows, then sort each row on its own.
 
     Each row costs something even if it is empty, so that a sort of all entries is faster for a few entries in many
@@ -230,7 +233,7 @@ def via_rows(request: ConversionRequest) -> tuple[Step | ConversionPlan, ...] | 
     if isinstance(kernel, Rejected):
         return kernel
     reason = "entries are put into their rows in the order in which they come"
-    return Insert(source, apart, reason, kernel), plan_conversion(request.onward(apart))
+    return Insert(_ONE, apart, reason, kernel), plan_conversion(request.onward(apart))
 
 
 def sort_and_append(request: ConversionRequest) -> tuple[Step, ...] | Rejected:
@@ -245,10 +248,10 @@ def sort_and_append(request: ConversionRequest) -> tuple[Step, ...] | Rejected:
     # The arrays of a curved format are those of the uncurved one: only the order of the entries differs.
     target = request.target
     packed = tensor_type(target.dtype, format.uncurved(), target.index_dtypes, target.fill)
-    steps = *listed, *_sorted(request, listed[-1].target if listed else request.source, packed)
+    steps = *listed, *_sorted(request, listed[-1].makes if listed else request.source, packed)
     if not format.is_curved:
         return steps
-    return *steps, ReuseArrays(packed, target, "entries are in the order of the curve already")
+    return *steps, ReuseArrays(_ONE, target, "entries are in the order of the curve already", False)
 
 
 def sort_and_insert(request: ConversionRequest) -> tuple[Step, ...] | Rejected:
@@ -265,11 +268,11 @@ def sort_and_insert(request: ConversionRequest) -> tuple[Step, ...] | Rejected:
     if isinstance(kernel, str):
         return Rejected(kernel)
     listed = _listed(request, _list_columns(request), sorted_next=True)
-    steps = *listed, *_sorted(request, listed[-1].target if listed else request.source, packed)
-    return *steps, Insert(packed, target, "entries that meet at a position follow each other", kernel)
+    steps = *listed, *_sorted(request, listed[-1].makes if listed else request.source, packed)
+    return *steps, Insert(_ONE, target, "entries that meet at a position follow each other", kernel)
 
 
-def via_plain_format(request: ConversionRequest) -> tuple[ConversionPlan, ...] | Rejected:
+def via_plain_format(request: ConversionRequest) -> tuple[Conversion, ...] | Rejected:
     """Convert to dense and compressed levels over the axes first."""
     source = request.source
     plain = source.format.plain(request.facts.far_longer)
@@ -337,7 +340,7 @@ def _listed(request: ConversionRequest, columns: Remapping, sorted_next: bool) -
     kernel = copier(source, list_type, request.skip_fill)
     exact = source.format.is_compact and not request.skip_fill
     reason = "entries do not come in an order in which the target can take them"
-    return (ListEntries(source, list_type, reason, kernel, sorted_next, exact),)
+    return (ListEntries(_ONE, list_type, reason, kernel, sorted_next, exact),)
 
 
 def _sorted(request: ConversionRequest, entries: TensorType, packed: TensorType) -> tuple[Step, ...]:
@@ -347,8 +350,8 @@ def _sorted(request: ConversionRequest, entries: TensorType, packed: TensorType)
     keep = tuple(have.index(e) for e in format.remapping.coordinates)
     ordered = sorted_type(entries, keep)
     return (
-        SortEntries(entries, ordered, "the target stores entries in another order", order, keep),
-        Append(ordered, packed, "the list is in order now; duplicates are summed", copier(ordered, packed, False)),
+        SortEntries(_ONE, ordered, "the target stores entries in another order", order, keep),
+        Append(_ONE, packed, "the list is in order now; duplicates are summed", copier(ordered, packed, False)),
     )
 
 

@@ -1,6 +1,6 @@
-"""Conversions that are asked for, and their plans. Types and a few facts about the data decide a plan.
+"""Conversions that are asked for, and the way in which each is done. Types and a few facts about the data decide it.
 
-Which steps a plan has is decided by the rules in ``execution/conversion_plan.py``.
+Which steps a conversion has is decided by the rules in ``execution/conversion_plan.py``.
 """
 
 from __future__ import annotations
@@ -15,9 +15,10 @@ from ..formats import Format, TensorType
 from ..records import cached, record, replace
 from ..runtime import get_num_threads
 from ..storage import is_far_longer, tensor_type
-from .conversion_steps import Step
 from .loops import asked
+from .plan import Plan
 from .plan_cache import kept
+from .steps import Step
 
 
 class DataFacts(NamedTuple):
@@ -76,12 +77,12 @@ class ConversionRequest:
 
 
 @record
-class ConversionPlan:
-    """Steps of a conversion."""
+class Conversion:
+    """The way in which a conversion is done, and why not otherwise."""
 
     request: ConversionRequest  # the request that is answered
     rule: str  # name of the rule that was taken
-    steps: tuple[Step | ConversionPlan, ...]  # the steps, in order
+    steps: tuple[Step | Conversion, ...]  # the steps, in order
     # The reason against each rule that comes before the one that was taken, by the name of the rule.
     rejected: Mapping[str, str]
 
@@ -96,27 +97,28 @@ class ConversionPlan:
         return self.request.target
 
     @cached
-    def all_steps(self) -> tuple[Step, ...]:
-        """Return the steps, with those of plans that are steps."""
-        return tuple(_flat(self))
+    def plan(self) -> Plan:
+        """Return the plan: the steps, with those of conversions that are steps; each reads the result of the last."""
+        steps = tuple([replace(step, reads=(n,)) for n, step in enumerate(_flat(self))])
+        return Plan({"A": self.source}, "B", steps, self.target, None, lambda variant: self.plan)
 
 
-def _flat(plan: ConversionPlan) -> Iterator[Step]:
-    for step in plan.steps:
-        yield from _flat(step) if isinstance(step, ConversionPlan) else (step,)
+def _flat(conversion: Conversion) -> Iterator[Step]:
+    for step in conversion.steps:
+        yield from _flat(step) if isinstance(step, Conversion) else (step,)
 
 
 @kept
-def plan_conversion(request: ConversionRequest) -> ConversionPlan:
+def plan_conversion(request: ConversionRequest) -> Conversion:
     """Return the steps of a conversion."""
-    found: ConversionPlan = asked("conversion", request, config.code)
+    found: Conversion = asked("conversion", request, config.code)
     return found
 
 
 @kept
 def plan_format(
     source: TensorType, format: Format, facts: DataFacts, dtype: str, index_dtype: str | None, skip_fill: bool
-) -> ConversionPlan:
+) -> Conversion:
     """Return the steps that convert tensors of a type to a format, if the format can hold their entries."""
     # Arrays that need not be made again keep their dtypes. A map over whole coordinates has no others.
     reused = dtype == source.dtype and not skip_fill and why_not_reuse(source.format, format) is None
@@ -149,9 +151,7 @@ def why_not_reuse(source: Format, format: Format) -> str | None:
     return None
 
 
-def planned_conversion(
-    source: Format, target: Format, shape: tuple[int, ...], entries: int, dtype: str
-) -> ConversionPlan:
+def planned_conversion(source: Format, target: Format, shape: tuple[int, ...], entries: int, dtype: str) -> Conversion:
     """Return the steps that convert tensors in one format to another."""
     facts = DataFacts.of(source, shape, entries)
     type = tensor_type(dtype, source, (facts.index_dtype,) * len(source.roles))

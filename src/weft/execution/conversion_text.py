@@ -1,70 +1,76 @@
-"""Plans of conversions as text: steps with their reasons, rules that were not taken, and stages of the compiler."""
+"""Conversions as text: steps with their reasons, rules that were not taken, and stages of the compiler."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from ..formats import TensorType
 from ..optimizations import PASSES, STAGES
 from ..records import cached, record
-from .conversion_request import ConversionPlan
-from .conversion_steps import Step
+from .conversion_request import Conversion
 from .format_names import described
 
 
 @record
 class ConversionReport:
-    """A plan as text, with the stages and passes of its kernels."""
+    """A conversion as text, with the stages and passes of its kernels."""
 
-    plan: ConversionPlan
+    conversion: Conversion
 
     @property
     def text(self) -> str:
         """Steps with their attribute queries, and reasons against other ways."""
-        return "\n".join([*_steps(self.plan), "", *_reasons(self.plan)])
+        return "\n".join([*_steps(self.conversion), "", *_reasons(self.conversion)])
 
     @cached
     def stages(self) -> dict[str, str]:
         """Return the steps, the reasons, and the text of every stage for each step that has it, by name."""
-        made = [step.stages for step in self.plan.all_steps]
-        texts = {name: self._of_steps(name, made) for name in STAGES}
-        return {"steps": "\n".join(_steps(self.plan)), "reasons": "\n".join(_reasons(self.plan)), **texts}
+        texts = self._by_name(STAGES, [step.stages for step in self.conversion.plan.steps])
+        steps, reasons = "\n".join(_steps(self.conversion)), "\n".join(_reasons(self.conversion))
+        return {"steps": steps, "reasons": reasons, **texts}
 
     @cached
     def passes(self) -> dict[str, str]:
         """Return the text of what each pass of the compiler returned for each step, by name, in their order."""
-        made = [step.passes for step in self.plan.all_steps]
-        texts = {name: self._of_steps(name, made) for name in PASSES}
+        texts = self._by_name(PASSES, [step.passes for step in self.conversion.plan.steps])
         return {name: text for name, text in texts.items() if text}
 
-    def _of_steps(self, name: str, made: list[Mapping[str, str]]) -> str:
-        steps = enumerate(zip(self.plan.all_steps, made, strict=True), 1)
-        found = [(number, step, texts[name]) for number, (step, texts) in steps if texts.get(name)]
-        return "\n\n".join(f"-- step {number}, {_step(step)}\n{text.rstrip()}" for number, step, text in found)
+    def _by_name(self, names: Iterable[str], texts: Sequence[Mapping[str, str]]) -> dict[str, str]:
+        titles = [f"-- step {number}, {title}" for number, title in enumerate(_titles(self.conversion), 1)]
+        return {
+            name: "\n\n".join(
+                [f"{title}\n{of[name].rstrip()}" for title, of in zip(titles, texts, strict=True) if of.get(name)]
+            )
+            for name in names
+        }
 
 
-def _steps(plan: ConversionPlan) -> Iterator[str]:
-    steps = plan.all_steps
+def _steps(conversion: Conversion) -> Iterator[str]:
+    steps = conversion.plan.steps
     many = "1 step" if len(steps) == 1 else f"{len(steps)} steps"
-    yield f"{_type(plan.source)} is converted to {_type(plan.target)} in {many} ({plan.rule})"
-    for number, step in enumerate(steps, 1):
-        yield f"{number}. {_step(step)}: {step.reason}"
+    yield f"{_type(conversion.source)} is converted to {_type(conversion.target)} in {many} ({conversion.rule})"
+    for number, (step, title) in enumerate(zip(steps, _titles(conversion), strict=True), 1):
+        yield f"{number}. {title}: {step.reason}"
         for line in step.queries.splitlines():
             yield f"   {line}"
 
 
-def _reasons(plan: ConversionPlan) -> Iterator[str]:
-    """Yield the reasons against the rules that come before the one that was taken, then those of plans in the plan."""
-    others = "these come first, but" if plan.rejected else "no other way comes first"
-    yield f"{described(plan.source.format)} to {described(plan.target.format)}, {plan.rule}: {others}"
-    yield from (f"  {rule}: {reason}" for rule, reason in plan.rejected.items())
-    for step in plan.steps:
-        if isinstance(step, ConversionPlan):
+def _reasons(conversion: Conversion) -> Iterator[str]:
+    """Yield the reasons against the rules before the one that was taken, then those of conversions that are steps."""
+    source, target, rule = conversion.source.format, conversion.target.format, conversion.rule
+    others = "these come first, but" if conversion.rejected else "no other way comes first"
+    yield f"{described(source)} to {described(target)}, {rule}: {others}"
+    yield from (f"  {rule}: {reason}" for rule, reason in conversion.rejected.items())
+    for step in conversion.steps:
+        if isinstance(step, Conversion):
             yield from _reasons(step)
 
 
-def _step(step: Step) -> str:
-    return f"{step.kind}, {described(step.source.format)} to {described(step.target.format)}"
+def _titles(conversion: Conversion) -> list[str]:
+    """Return the kind of each step, with the formats from which and to which it leads."""
+    steps = conversion.plan.steps
+    formats = [described(type.format) for type in (conversion.source, *[step.makes for step in steps])]
+    return [f"{step.kind}, {formats[n]} to {formats[n + 1]}" for n, step in enumerate(steps)]
 
 
 def _type(type: TensorType) -> str:

@@ -25,11 +25,6 @@ class KernelPlan:
     # Places of vectors that are iterated many times, each with that of the operand whose coordinates cause that.
     scans: tuple[tuple[int, int], ...] = ()
 
-    @property
-    def result(self) -> str:
-        """The name of the result."""
-        return self.loops.facts.target.tensor
-
 
 @record
 class ValuesOnly:
@@ -41,11 +36,6 @@ class ValuesOnly:
     lead: Access | None  # the operand whose index arrays the result shares; None for a number
     stored: frozenset[str]  # names of the operands whose stored values are vectors; the others are numbers
 
-    @property
-    def result(self) -> str:
-        """The name of the result."""
-        return self.assignment.target.tensor
-
 
 @record
 class InSteps:
@@ -53,11 +43,6 @@ class InSteps:
 
     steps: Steps
     format: Format | None
-
-    @property
-    def result(self) -> str:
-        """The name of the result."""
-        return self.steps.last.target.tensor
 
 
 @record

@@ -4,16 +4,26 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Callable, Collection, Mapping, Sequence
-from typing import Any, ClassVar, Protocol
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 
+from ..doors import Door
 from ..formats import TensorType
 from ..index_notation.nodes import Assignment
 from ..index_notation.standard_names import anonymous
 from ..records import cached, record
 from ..runtime import memory
+from ..runtime.loader import support_function
 from ..storage import Storage
+from .entry_lists import SORTER, sort_coordinate_list
 from .kernel import Kernel
+from .loops import Loops
+from .result_buffers import sorting_bytes
 from .structure import Structure, check_writable, require_structure
+
+if TYPE_CHECKING:
+    from . import hash_growth
+else:
+    hash_growth = Door("weft.execution.hash_growth")
 
 _NOTHING: Mapping[str, str] = {}
 
@@ -67,6 +77,11 @@ class Step:
     def passes(self) -> Mapping[str, str]:
         """Text of what each pass of the compiler returned for the step's kernel, by name."""
         return _NOTHING
+
+    @property
+    def queries(self) -> str:
+        """Attribute queries that the step answers, with their concrete notation; empty if there are none."""
+        return ""
 
     def summary(self, told: Collection[str]) -> str:
         """Return a few lines for users; loops over the variables in ``told`` are left out."""
@@ -234,3 +249,93 @@ class Prune(Step):
     @property
     def prunes(self) -> bool:
         return True
+
+
+# -- steps of conversions ----------------------------------------------------------------------------------------
+@record
+class ReuseArrays(Step):
+    """A step that takes over all arrays, or the tensor if it has the type that is wanted."""
+
+    same: bool
+    kind = "reuse arrays"
+
+    def run(self, storages: Sequence[Storage], out: Storage | None = None) -> Storage:
+        (storage,) = storages
+        return storage if self.same else Storage(storage.shape, self.makes, storage.arrays, storage.vals)
+
+
+@record
+class Append(Compute):
+    """A step whose loops reach entries in the order in which the result stores them."""
+
+    kind = "append"
+
+
+@record
+class ListEntries(Compute):
+    """A step that appends the coordinates and values of all entries to an unsorted coordinate list."""
+
+    sorted_next: bool  # True if the list is sorted next, which needs more memory
+    exact: bool  # True if the source stores nothing but the entries that are listed
+    kind = "list entries"
+
+    def run(self, storages: Sequence[Storage], out: Storage | None = None) -> Storage:
+        (storage,) = storages
+        # The size of the sort is known before the list is made, if each position of the source is listed.
+        if self.sorted_next and self.exact:
+            each = sorting_bytes(self.makes) + 8 * len(self.makes.format.levels) + storage.dtype.itemsize
+            memory.require(storage.nnz * each, f"sorting {storage.nnz} entries")
+        return self.kernel.run(storages)
+
+
+@record
+class Insert(Compute):
+    """A step that puts each entry at a position which attribute queries have computed."""
+
+    kind = "insert"
+
+    @property
+    def copies_entries(self) -> bool:
+        """True if entries are copied as they are; not added to each other."""
+        return self.kernel.facts.inserted.source is not None
+
+    @property
+    def queries(self) -> str:
+        return self.kernel.module.queries
+
+
+@record
+class InsertIntoTables(Step):
+    """A step that inserts a coordinate list, which may have duplicates, into hash tables that grow."""
+
+    loops: Loops
+    kind = "insert into hash tables"
+
+    def run(self, storages: Sequence[Storage], out: Storage | None = None) -> Storage:
+        (storage,) = storages
+        return hash_growth.inserted(hash_growth.empty_tables(storage.shape, self.makes), storage, True)
+
+    @property
+    def stages(self) -> Mapping[str, str]:
+        return self.loops.stages
+
+    @property
+    def passes(self) -> Mapping[str, str]:
+        return self.loops.passes
+
+
+@record
+class SortEntries(Step):
+    """A step that sorts a coordinate list."""
+
+    order: tuple[int, ...]  # the levels to sort by, the most significant first
+    keep: tuple[int, ...]  # the levels of the result
+    kind = "sort"
+
+    def run(self, storages: Sequence[Storage], out: Storage | None = None) -> Storage:
+        (storage,) = storages
+        return sort_coordinate_list(storage, self.order, self.keep)
+
+    @property
+    def stages(self) -> Mapping[str, str]:
+        return {"c": support_function(SORTER).source}

@@ -19,7 +19,7 @@ from .compiled_kernel import stage_texts, titled
 from .sparse_tensor import SparseTensor
 
 if TYPE_CHECKING:
-    from ..execution.conversion_request import ConversionPlan
+    from ..execution.conversion_request import Conversion
 
 METHODS = (
     "asformat", "change_compressed_axes", "tobsr", "tocoo", "tocsc", "tocsr", "todense", "todia", "todok", "tolil",
@@ -30,11 +30,11 @@ METHODS = (
 class PlannedTensor(SparseTensor):
     """A tensor that plans a conversion where others do it: methods such as ``tocsr`` end in ``asformat``."""
 
-    __slots__ = ("plan",)
+    __slots__ = ("conversion",)
 
     def __init__(self, storage: Storage) -> None:
         super().__init__(storage)
-        self.plan: ConversionPlan | None = None
+        self.conversion: Conversion | None = None
 
     def asformat(
         self,
@@ -48,7 +48,7 @@ class PlannedTensor(SparseTensor):
         """Plan the conversion that this method makes of other tensors, and return the tensor as it is."""
         index = None if index_dtype is None else checked_index_dtype(index_dtype).name
         wanted = self._requested(format, sort, options)
-        self.plan = execution.plan_of(storage_of(self), wanted, strict=True, index_dtype=index)
+        self.conversion = execution.plan_of(storage_of(self), wanted, strict=True, index_dtype=index)
         return self
 
     def todense(self, order: Any = None, out: np.ndarray[Any, Any] | None = None) -> np.ndarray[Any, Any]:
@@ -67,6 +67,6 @@ def explain_conversion(
         raise NotationError(f"explain takes methods that convert tensors, {', '.join(METHODS)}; not {given}")
     planned = PlannedTensor(storage_of(tensor))
     getattr(planned, name)(*arguments, **named)
-    assert planned.plan is not None
-    report = execution.ConversionReport(planned.plan)
+    assert planned.conversion is not None
+    report = execution.ConversionReport(planned.conversion)
     return titled(stage_texts(report, stages)) if stages else report.text
