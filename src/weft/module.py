@@ -51,52 +51,40 @@ _TAKEN = ("q", "chunk", "chunks", "counts", "threads")
 class Module:
     """The functions of loops: those of a kernel, or others that are specified."""
 
-    def __init__(
-        self, loops: PlannedLoops, specs: Mapping[str, FunctionSpec] | None = None, described: str | None = None
-    ):
+    def __init__(self, loops: PlannedLoops, specs: Mapping[str, FunctionSpec] | None = None, described: str = ""):
         self.loops, self.schedule, self.options = loops, loops.schedule, loops.options
         # The fill values that functions read when they run, as operands behind the others.
         self.fills: Mapping[str, RuntimeValue] = fill_operands(loops.types)
         self.operands = (*loops.operands, *self.fills)
-        self._specs, self._described = specs, described
+        # The function that computes the values of the result.
+        self.main = "kernel/evaluate" if self.schedule.insertion is None else "passes/insert"
+        self.is_specified = specs is not None
+        if specs is not None:
+            self.specs, self.described = specs, described
+            self.main = next(iter(specs))
         self._lowered: dict[str, LoweredFunction] = {}
-
-    @cached
-    def types(self) -> Mapping[str, TensorType]:
-        """Return the types of the tensors that the functions take."""
-        s, used = self.schedule, {self.schedule.target.tensor, *self.operands}
-        fills = {name: TensorType.of(fill.dtype, Format.dense(0)) for name, fill in self.fills.items()}
-        return {name: type for name, type in s.types.items() if name in used} | fills
 
     @cached
     def context(self) -> LoweringContext:
         """Return the context in which all functions are lowered."""
-        s, names = self.schedule, names_of(self.schedule, self.loops.operands, self.fills)
-        skip_fill = self.loops.skip_fill and self.loops.lead is None
-        return lowering_context(s.program, s.target, self.types, names, self.options, skip_fill)
+        s, loops = self.schedule, self.loops
+        used = {s.target.tensor, *loops.operands}
+        types = {name: type for name, type in s.types.items() if name in used}
+        types |= {name: TensorType.of(fill.dtype, Format.dense(0)) for name, fill in self.fills.items()}
+        names = names_of(s, loops.operands, self.fills)
+        skip_fill = loops.skip_fill and loops.lead is None
+        return lowering_context(s.program, s.target, types, names, self.options, skip_fill)
 
     # -- which functions ----------------------------------------------------------------------------------------
     @cached
     def specs(self) -> Mapping[str, FunctionSpec]:
         """Return all functions that the loops can become, by group and name."""
-        return functions_of(self.loops, self.context) if self._specs is None else self._specs
-
-    @property
-    def is_specified(self) -> bool:
-        """True if the functions are others than those of a kernel."""
-        return self._specs is not None
-
-    @property
-    def main(self) -> str:
-        """The function that computes the values of the result."""
-        if self._specs is not None:
-            return next(iter(self._specs))
-        return "kernel/evaluate" if self.schedule.insertion is None else "passes/insert"
+        return functions_of(self.loops, self.context)
 
     @cached
     def ordinary(self) -> tuple[str, ...]:
         """Return the functions that an ordinary run by one thread calls."""
-        if self._specs is not None or self.schedule.insertion is not None:
+        if self.is_specified or self.schedule.insertion is not None:
             return tuple([name for name in self.specs if not name.startswith("shared passes/")])
         if not (self.loops.appends and append_chains(self.schedule.result.format)):
             return (self.main,)
@@ -149,10 +137,17 @@ class Module:
         """Return C text that stands alone, with the functions of an ordinary run."""
         return generate([self.lowered(name).ir for name in self.ordinary], self.options)
 
-    @property
+    @cached
     def described(self) -> str:
-        """The computation, with the formats and dtypes of the tensors, for messages."""
-        return described(self.loops) if self._described is None else self._described
+        """Return the computation with the formats and dtypes of the tensors, for messages."""
+        s = self.schedule
+        if copies_entries(self.loops):
+            source = s.types["A"]
+            return f"the conversion of {source.format} {source.dtype} to {s.result.format} {s.result.dtype}"
+        result, types = s.target.tensor, self.loops.types
+        kinds = {name: f"{type.format} {type.dtype}" for name, type in types.items()}
+        operands = ", ".join(f"{name}: {kind}" for name, kind in kinds.items() if name != result)
+        return f"{to_text(self.loops.assignment)} for {operands or 'numbers'} as {kinds.get(result, 'a number')}"
 
     @cached
     def queries(self) -> str:
@@ -194,7 +189,8 @@ class Module:
             order = ", ".join(loop.var for loop in foralls_of(s.program.stmt))
             passes = ", ".join(self.specs[name].name for name in self.ordinary)
             shared = "threads share the passes" if self.inserts_in_parallel else "one thread"
-            stages |= {"formats": types_text(self.types), "schedule": f"passes {passes}; loop order {order}\n{shared}"}
+            types = {name: self.context.types[name] for name in self.context.tensors}
+            stages |= {"formats": types_text(types), "schedule": f"passes {passes}; loop order {order}\n{shared}"}
             del stages["lattices"]
         elif self.is_specified:
             stages["formats"] = types_text(self.loops.types)
@@ -235,17 +231,6 @@ def functions_of(loops: PlannedLoops, context: LoweringContext) -> dict[str, Fun
 def copies_entries(loops: PlannedLoops) -> bool:
     """Return whether loops convert a tensor by inserting its entries."""
     return loops.variant.conversion and loops.schedule.insertion is not None
-
-
-def described(loops: PlannedLoops) -> str:
-    """Return what loops compute, with the formats and dtypes of the tensors, for messages."""
-    if copies_entries(loops):
-        source, target = loops.schedule.types["A"], loops.schedule.result
-        return f"the conversion of {source.format} {source.dtype} to {target.format} {target.dtype}"
-    target_name = loops.assignment.target.tensor
-    kinds = {name: f"{type.format} {type.dtype}" for name, type in loops.types.items()}
-    operands = ", ".join(f"{name}: {kind}" for name, kind in kinds.items() if name != target_name)
-    return f"{to_text(loops.assignment)} for {operands or 'numbers'} as {kinds.get(target_name, 'a number')}"
 
 
 def types_text(types: Mapping[str, TensorType]) -> str:

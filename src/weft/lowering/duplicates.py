@@ -79,11 +79,7 @@ def _merges_below(stmt: Forall, it: LevelIterator, types: Mapping[str, TensorTyp
     assert access is not None
     below = set(level_variables(access, types[access.tensor].format)[it.level + 1 :])
     others = {a for s in assignments(stmt.body) for a in accesses(s.value) if a != access}
-    return any(
-        v in below and not level.has_every
-        for a in others
-        for v, level in zip(level_variables(a, types[a.tensor].format), types[a.tensor].format.levels, strict=True)
-    )
+    return any(v in below and not level.has_every for a in others for v, level in types[a.tensor].levels_of(a))
 
 
 def _needs_all(stmt: Stmt, one_by_one: bool, dtypes: Mapping[str, str]) -> bool:

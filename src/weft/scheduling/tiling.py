@@ -166,13 +166,6 @@ class Tiler:
 
     def _spans(self, v: str, stored: Sequence[Access]) -> bool:
         """Return whether the loop over ``v`` reaches all coordinates; else the loops above are repeated for little."""
-        levels = [
-            level
-            for a in stored
-            for w, level in zip(
-                level_variables(a, self.types[a.tensor].format), self.types[a.tensor].format.levels, strict=True
-            )
-            if w == v
-        ]
+        levels = [level for a in stored for w, level in self.types[a.tensor].levels_of(a) if w == v]
         driving = [level for level in levels if not level.has_every]
         return bool(levels) and len(driving) < 2 and all(u.iteration == "value" and u.spans for u in levels)
