@@ -57,7 +57,7 @@ _TOGETHER = 64  # items that stay in one part, since their kernels are compiled 
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    kept = items
+    kept = items[:] = importlib.import_module("tests.kernel_batches").in_order(items)
     if config.getoption("one_case"):
         first = {(item.path, item.nodeid.partition("[")[0]): item for item in reversed(items)}
         kept = [*reversed(first.values())]

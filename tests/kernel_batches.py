@@ -30,7 +30,7 @@ from weft.runtime import cache as disk
 from weft.runtime import loader
 from weft.runtime.objects import Library
 
-__all__ = ["each", "run_item", "share", "together"]
+__all__ = ["each", "in_order", "run_item", "share", "together"]
 
 T = TypeVar("T")
 _SETTINGS = ("cc", "cflags", "optimization", "sanitize")  # of the loader's keys, after the text
@@ -334,6 +334,16 @@ class _Test:
 _tests: dict[pytest.Function, _Test] = {}
 
 
+def in_order(items: list[pytest.Item]) -> list[pytest.Item]:
+    """Return items so that those which may run beside each other are neighbors, and those that run alone come last."""
+    states: dict[Any, int] = {}
+    return sorted(items, key=lambda item: (_is_alone(item), states.setdefault(_state_of(item), len(states))))
+
+
+def _is_alone(item: pytest.Item) -> bool:
+    return item.get_closest_marker("compiles_alone") is not None
+
+
 def run_item(item: pytest.Function) -> bool:
     """Run one item, with those that come after it; return whether it is an item that may run so.
 
@@ -360,11 +370,11 @@ def run_item(item: pytest.Function) -> bool:
 
 def _begin(item: pytest.Function, state: Any) -> None:
     """Begin an item, and others that come after it."""
-    free = _AT_ONCE - sum(not test.done for test in _tests.values())
+    free = _AT_ONCE - sum(not test.done for other, test in _tests.items() if _state_of(other) == state)
     for other in (item, *_after(item)):
         if other is not item and free <= 0:
             return
-        if other.get_closest_marker("compiles_alone"):
+        if _is_alone(other):
             return
         if other not in _tests and _state_of(other) == state:
             _tests[other] = _Test(_call_of(other))
