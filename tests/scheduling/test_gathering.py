@@ -10,11 +10,11 @@ from tests.kernel_batches import together
 import weft
 from weft.compiler import plan_loops
 from weft.config import config
-from weft.execution import thresholds
+from weft.execution import plan_for, thresholds
 from weft.execution.kernel import Kernel
 from weft.execution.loops import Loops
 from weft.execution.plan_cache import plans
-from weft.formats import TensorType, parse_format
+from weft.formats import Compressed, Format, TensorType, parse_format
 from weft.index_notation import parse
 from weft.module import Module
 from weft.storage import check
@@ -168,3 +168,18 @@ def test_explain_says_what_a_kernel_takes_for_these_operands():
     small = weft.asarray(np.eye(3), format="csr")
     told = weft.explain("C(i,k) = sum(j, A(i,j)*B(j,k))", A=small, B=wide)
     assert "chosen for these operands: hash workspace, since a workspace over more than 67108864 coordinates" in told
+
+
+def test_dimensions_tell_that_indices_are_wide(monkeypatch):
+    """One level has coordinates up to n*n, and no function of the kernel with narrow indices runs."""
+    n, flat = 70_000, Format("(i,j) -> (i*size(j)+j)", [Compressed()])
+    rows, cols = np.array([3, n - 1], np.int32), np.array([5, n - 2], np.int32)
+    A = weft.asarray(sp.coo_array(([1.0, 2.0], (rows, cols)), shape=(n, n)))
+    told = weft.explain("C(i,j) = 2*A(i,j)", A=A, format=flat)
+    assert "chosen for these operands: wide index, since coordinates of the result exceed 32 bits" in told
+    kernel = plan_for(parse("C(i,j) = 2*A(i,j)"), (A._storage.type,), format=flat).kernel
+    monkeypatch.setattr(kernel.assembly, "make", None)
+    found = kernel.run((A._storage,))
+    check(found)
+    assert found.type.index_dtypes == ("int64", "int64")
+    assert found.arrays[1].tolist() == [3 * n + 5, n * n - 2]
