@@ -1,5 +1,7 @@
 """Runs of entries with one coordinate, summed before they are added to the result: where they are long on average."""
 
+import re
+
 import numpy as np
 import pytest
 import scipy.sparse
@@ -126,3 +128,52 @@ def test_where_no_run_is_looked_for(text, apart):
     """``_segend`` is where a run ends."""
     k = weft.compile(text, A="coo", **{"B": "coo"} if "B(" in text else {"y": "dense"})
     assert ("_segend" not in k.source) == apart
+
+
+SHARED = {  # each with the name of its list
+    "y(i) = A(i,j)*x(j)": "A",
+    "y(i) = max(j, A(i,j))": "A",
+    "C(i,k) = A(i,j)*X(j,k)": "A",
+    "C(i,k) = B(i,j,l)*X(j,k)*Z(l,k)": "B",
+    "C(i,j) = B(i,j,l)": "B",
+    "C(i,j) = A(i,j)": "A",
+}
+ROWS = {
+    "even": lambda rng: rng.integers(0, 50, 600),
+    "one row has two fifths": lambda rng: np.where(rng.random(600) < 0.4, 17, rng.integers(0, 50, 600)),
+    "one row": lambda rng: np.full(600, 49),
+    "first and last": lambda rng: np.repeat([0, 49], [1, 599]),
+    "one entry": lambda rng: np.array([3]),
+    "none": lambda rng: np.empty(0, int),
+}
+
+
+@pytest.mark.parametrize("rows", ROWS)
+@pytest.mark.parametrize("text", SHARED)
+def test_threads_share_lists_without_cutting_rows(text, rows):
+    rng = np.random.default_rng(5)
+    first = ROWS[rows](rng)
+    first, j = np.divmod(np.sort(40 * first + rng.integers(0, 40, len(first))), 40)
+    l, values = rng.integers(0, 9, len(first)), rng.random(len(first))
+    operands = {
+        "A": weft.asarray(scipy.sparse.coo_array((values, (first, j)), shape=(50, 40))),  # with duplicates
+        "B": weft.from_coords([first, j, l], values, shape=(50, 40, 9)),
+        "x": rng.random(40), "X": rng.random((40, 6)), "Z": rng.random((9, 6)),
+    }  # fmt: skip
+    operands = {name: value for name, value in operands.items() if re.search(rf"\b{name}\(", text)}
+    results = []
+    for threads in (1, 2, 3, 7):
+        with weft.config.override(num_threads=threads, parallel_threshold=1):
+            results.append(dense(weft.evaluate(text, **operands, format="dense")))
+    for found in results[1:]:
+        np.testing.assert_array_equal(found, results[0])
+    whole = {name: dense(value) for name, value in operands.items()}
+    np.testing.assert_allclose(results[0], dense(weft.evaluate(text, **whole)))
+
+
+@pytest.mark.parametrize("text", SHARED)
+def test_chunks_of_lists_end_behind_runs(text):
+    name, result = SHARED[text], text[0]
+    coo = weft.formats["coo"](text.partition(f"{name}(")[2].partition(")")[0].count(",") + 1)
+    for format, moved in [(coo, True), (coo.unsorted(), False)]:
+        assert ("last_cut_coordinate" in weft.compile(text, **{name: format, result: "dense"}).source) == moved

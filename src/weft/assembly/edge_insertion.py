@@ -15,7 +15,8 @@ from __future__ import annotations
 from ..formats import Format, LevelFormat, LevelVars, TensorType
 from ..formats.capabilities import ChildlessEdges, Locate, PositionIteration, SequencedEdges, ValueIteration
 from ..ir import nodes as ir
-from ..ir.builder import add, block, declare, eq, gt, if_, increment, land, lit, lt, sub
+from ..ir.builder import add, block, declare, eq, lit, sub
+from ..lowering.duplicates import behind_run
 from ..lowering.function_kind import COUNTS
 from ..records import record
 
@@ -46,14 +47,7 @@ class EdgeSource:
         """Return code that moves an edge between chunks behind all entries with the coordinate of the entry before."""
         if self._level.unique:
             return block()
-        # Binary search: the entries with that coordinate follow one another.
-        last, last_is = declare(f"{edge.name}_coordinate", self._coordinate(sub(edge, lit(1))))
-        rest, rest_is = declare(f"{edge.name}_rest", sub(self.end, edge))
-        half, half_is = declare(f"{edge.name}_half", ir.Binary("/", rest, lit(2)))
-        within = eq(self._coordinate(add(edge, half)), last)
-        forward = block(increment(edge, add(half, lit(1))), ir.Set(rest, sub(sub(rest, half), lit(1))))
-        search = ir.While(gt(rest, lit(0)), block(half_is, if_(within, forward, ir.Set(rest, half))))
-        return if_(land(gt(edge, self.begin), lt(edge, self.end)), block(last_is, rest_is, search))
+        return behind_run(edge, (self.begin, self.end), self._coordinate)
 
     def coordinates_before(self, edge: ir.Expr, lowest: ir.Expr, all: ir.Expr) -> ir.Expr:
         """Return the number of coordinates, of ``all`` from ``lowest`` on, that belong to chunks before ``edge``."""

@@ -8,6 +8,7 @@ statement without the operands that have only implicit entries there.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from math import inf
 from typing import Any
 
@@ -20,6 +21,7 @@ from ..ir import nodes as ir
 from ..ir.builder import add, block, gt, if_, lit, mul, sub
 from . import loop_splits, workspaces
 from .context import LoweringContext
+from .duplicates import behind_run
 from .emitter import Emitter
 from .environment import Environment
 from .function_kind import FunctionKind
@@ -28,7 +30,7 @@ from .function_state import FunctionState
 from .implicit_entries import visit
 from .loops import emit_loops
 from .operand_values import fill_expr, read_fills
-from .positions import bounds_of
+from .positions import bounds_of, coordinate
 from .result_writer import LocatedWriter
 from .thread_partials import THREADS
 
@@ -78,26 +80,34 @@ class Lowerer(Emitter):
         limits: tuple[ir.Expr, ir.Expr]
         if not writer.can_be_cut:
             return None
-        sized = block()
+        chunk, n = ir.Var("chunk"), ir.Var("chunks")
+        lo, hi = cut_lo, cut_hi = ir.Var("chunk_begin"), ir.Var("chunk_end")
+        sized, moved = block(), block()
         if cut is not None:
             sized = loop_splits.size_of_blocks(state, cut, stmt)
             limits = (lit(0), loop_splits.block_count(state, cut, stmt, Environment()))
         else:
-            # Chunks by position must not cut runs of duplicates.
             driver = state.driver_of(stmt)
-            alone = driver is not None and driver.level == 0 and (driver.format.unique or writer.keeps_duplicates)
-            if driver is None or not (driver.certain or alone):
+            if driver is None or not (driver.certain or driver.level == 0):
                 return None
             limits = bounds_of(state, driver, stmt.var, Environment())
+            # Chunks by position must not cut runs of duplicates, unless each has its own position in the result.
+            if not (driver.certain or driver.format.unique or writer.keeps_duplicates):
+                if self.appending is not None or writer.finds_positions or not driver.format.merges:
+                    return None
+                # The edges that move are other variables than those of the loops, which later passes know to be fixed.
+                cut_lo, cut_hi = ir.Var("first_cut"), ir.Var("last_cut")
+                at = partial(coordinate, state, driver, env=Environment())
+                runs = (behind_run(edge, limits, at) for edge in (cut_lo, cut_hi))
+                moved = block(*runs, ir.Declare(lo, cut_lo), ir.Declare(hi, cut_hi))
         state.chunked = True
-        chunk, n = ir.Var("chunk"), ir.Var("chunks")
-        lo, hi = ir.Var("chunk_begin"), ir.Var("chunk_end")
         begin, end = limits
         # Chunk c of n is [begin + span*c/n, begin + span*(c+1)/n).
         span = sub(end, begin)
         bounds = [
-            ir.Declare(lo, add(begin, ir.Binary("/", mul(span, chunk), n))),
-            ir.Declare(hi, add(begin, ir.Binary("/", mul(span, add(chunk, lit(1))), n))),
+            ir.Declare(cut_lo, add(begin, ir.Binary("/", mul(span, chunk), n))),
+            ir.Declare(cut_hi, add(begin, ir.Binary("/", mul(span, add(chunk, lit(1))), n))),
+            moved,
             *writer.align_chunk((lo, hi), limits),
         ]
         body = self.forall(stmt, Environment(), bounds=(lo, hi))
