@@ -104,6 +104,9 @@ def plan_loops(
     # Values go to their places at once, if the result would have to be converted otherwise.
     if variant.options.enabled("direct-insertion") and not variant.conversion:
         planned = trace("result placement", place_result, planned, types[assignment.target.tensor])
+    if variant.wide_index:
+        wide = replace(planned.result, index_dtypes=("int64",) * len(planned.result.index_dtypes))
+        planned = replace(planned, types={**planned.types, planned.target.tensor: wide})
     read = {a.tensor for stmt in assignments(planned.program.stmt) for a in accesses(stmt.value)}
     known = dict.fromkeys([*types, *(c.name for c in planned.conversions)])
     operands = tuple([name for name in known if name in read and name != planned.target.tensor])

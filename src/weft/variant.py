@@ -28,6 +28,8 @@ class Variant:
     parallel_loops: bool = False  # True if threads are to share the loops
     # True if operands of the result's format, with its indices, all have equal index arrays.
     same_structure: bool = False
+    # True if the result has 64-bit index arrays, since there are coordinates or positions beyond 32 bits.
+    wide_index: bool = False
     options: CodeOptions = code_options()  # the settings that affect code
 
     @property

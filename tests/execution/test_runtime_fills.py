@@ -7,6 +7,7 @@ import weft
 from weft.analysis.runtime_fills import evaluate, with_runtime_fills
 from weft.concrete_notation.values import CastExpr, RuntimeValue
 from weft.config import config
+from weft.execution.alternatives import WIDE_INDEX
 from weft.execution.evaluation import evaluate as compute
 from weft.execution.evaluation import plan_for
 from weft.formats import TensorType, parse_format
@@ -153,7 +154,7 @@ def test_plans_of_two_fill_values_share_their_functions():
 def test_results_too_large_for_int32_take_the_fill_value_along():
     a, b = tensor(9, 2.5), tensor(10, 6.5)
     kernel = plan_for(parse("C(i,j) = A(i,j) + B(i,j)"), (a._storage.type, b._storage.type)).kernel
-    found = kernel._wide_index.run((a._storage, b._storage))
+    found = kernel.taking(WIDE_INDEX).run((a._storage, b._storage))
     assert found.type.fill == 9.0
     assert set(found.type.index_dtypes) == {"int64"}
     assert_same(weft.SparseTensor(found), a.todense() + b.todense())

@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from .hash_growth import InsertionTarget, insertion_target, takes_insertions
     from .kernel import Kernel
     from .plan import Plan
+    from .plan_report import PlanReport
     from .result_buffers import entry_bytes
     from .steps import Prune
     from .summary import compiled_line
@@ -45,6 +46,7 @@ __all__ = [
     "Kernel",
     "LoopNest",
     "Plan",
+    "PlanReport",
     "Prune",
     "accumulation",
     "announce",
@@ -90,6 +92,7 @@ _MODULES = {
     ".full_results": "announce full_line may_spread",
     ".kernel": "Kernel",
     ".plan": "Plan",
+    ".plan_report": "PlanReport",
     ".result_buffers": "entry_bytes",
     ".steps": "Prune",
     ".summary": "compiled_line",

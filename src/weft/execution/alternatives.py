@@ -9,13 +9,15 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from math import prod
 from operator import attrgetter
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from ..records import record
 from ..runtime import for_work
 from ..storage import Storage
+from ..storage.views import share
 from . import thresholds
-from .kernel import Kernel, work
+from .assembly import Assembly
+from .facts import LoopFacts
 from .structure import same_structure
 
 if TYPE_CHECKING:
@@ -26,15 +28,27 @@ class Plan(Protocol):
     """A plan, as far as the conditions ask it."""
 
     @property
-    def scans(self) -> tuple[tuple[int, int], ...]: ...
-    @property
-    def structure_operands(self) -> tuple[int, ...]: ...
+    def facts(self) -> Any: ...
     @property
     def kernel(self) -> Kernel: ...
     @property
     def has_equal_parallel_loops(self) -> bool: ...
     def shape(self, storages: Sequence[Storage]) -> tuple[int, ...]: ...
     def taking(self, alternative: Alternative) -> Plan: ...
+
+
+class Kernel(Protocol):
+    """A kernel, as far as the conditions ask it."""
+
+    @property
+    def facts(self) -> LoopFacts: ...
+    @property
+    def assembly(self) -> Assembly: ...
+    def shape(self, storages: Sequence[Storage]) -> tuple[int, ...]: ...
+    def threads(self, storages: Sequence[Storage]) -> int: ...
+
+
+Taker = TypeVar("Taker", bound=Any)
 
 
 @record
@@ -70,12 +84,20 @@ class Alternative:
     reason: str  # the condition on the data, in words
     change: Mapping[str, Any]  # Fields of the plan's variant that differ
     possible: Callable[[Choice], bool]  # whether a plan can have it, by types alone
-    wanted: Callable[[Plan, Sequence[Storage]], bool]  # whether the operands of a call want it
+    wanted: Callable[[Any, Sequence[Storage]], bool]  # whether the operands of a call want it, of a plan or kernel
     optimization: str | None = None  # the optimisation that it is, if it is one: ``config.disable`` switches it off
     keeps_order: bool = False  # True if loops that the user has scheduled stay as they are
     # True if calls wait for its kernel to be compiled although that of the usual loops is there, as these may take many
     # times as long.
     must_wait: bool = False
+
+
+def work(storages: Sequence[Storage]) -> int:
+    """Return the number of stored entries of the operands, as an estimate of the work on them."""
+    entries = 0
+    for s in storages:
+        entries += s.vals.size if not s.type.format.is_partial else int(s.vals.size * share(s))
+    return entries
 
 
 def _has_long_axis(plan: Plan, storages: Sequence[Storage]) -> bool:
@@ -98,7 +120,7 @@ def _fills_result(plan: Plan, storages: Sequence[Storage]) -> bool:
 def _scans_long_vector(plan: Plan, storages: Sequence[Storage]) -> bool:
     """Return whether a vector has many more entries than the rows for each of which it would be scanned."""
     sizes = thresholds.THRESHOLDS
-    for vector, other in plan.scans:
+    for vector, other in plan.facts.how.scans:
         entries, around, size = storages[vector].vals.size, storages[other], storages[vector].shape[0]
         rows = min(prod(around.shape) // max(size, 1), around.vals.size)
         if entries > sizes.scanned_entries and entries * rows > sizes.scan_ratio * around.vals.size:
@@ -108,7 +130,7 @@ def _scans_long_vector(plan: Plan, storages: Sequence[Storage]) -> bool:
 
 def _has_one_structure(plan: Plan, storages: Sequence[Storage]) -> bool:
     """Return whether the operands that may have one structure have it."""
-    return same_structure([storages[n] for n in plan.structure_operands])
+    return same_structure([storages[n] for n in plan.facts.how.structure_operands])
 
 
 def _has_work_for_threads(plan: Plan, storages: Sequence[Storage]) -> bool:
@@ -123,6 +145,31 @@ def _has_work_for_threads(plan: Plan, storages: Sequence[Storage]) -> bool:
     converted = [a for c in facts.stored_again if not c.format.is_dense for a in c.accesses]
     reads = (prod(n for v, n in extents.items() if v not in a.indices) for a in converted)
     return all(n >= thresholds.THRESHOLDS.reads_of_converted for n in reads)
+
+
+def _sizes(kernel: Kernel, storages: Sequence[Storage]) -> dict[str, int]:
+    shapes = {name: s.shape for name, s in zip(kernel.facts.operands, storages, strict=True)}
+    return {v: n for a in kernel.facts.accesses for v, n in zip(a.indices, shapes[a.tensor], strict=True)}
+
+
+def _has_large_workspace(kernel: Kernel, storages: Sequence[Storage]) -> bool:
+    """Return whether a workspace that lists coordinates has too many for an array."""
+    listed = [w for w in kernel.facts.workspaces if w.listed]
+    sizes, most = _sizes(kernel, storages) if listed else {}, thresholds.THRESHOLDS.workspace_coordinates
+    return any(prod(sizes[v] for v in w.indices) > most for w in listed)
+
+
+def _has_far_coordinates(kernel: Kernel, storages: Sequence[Storage]) -> bool:
+    """Return whether coordinates of the result do not fit its index arrays; those of a conversion are its caller's."""
+    sizes, facts = _sizes(kernel, storages), kernel.facts
+    return not facts.variant.conversion and kernel.assembly.needs_wide_index(
+        tuple([sizes[v] for v in facts.target.indices])
+    )
+
+
+def _appends_in_parts(kernel: Kernel, storages: Sequence[Storage]) -> bool:
+    """Return whether threads append parts of the result, if the parts fit in memory."""
+    return kernel.threads(storages) > 1 and kernel.assembly.appends_in_parts(kernel.shape(storages))
 
 
 EQUAL_STRUCTURES = Alternative(
@@ -175,36 +222,54 @@ PARALLEL_LOOPS = Alternative(
     _has_work_for_threads,
     "parallel-loops",
 )
-ALTERNATIVES = (EQUAL_STRUCTURES, NO_DENSE_LEVELS, NO_DENSE_RESULT, DENSE_RESULT, HASH_LOOKUP, PARALLEL_LOOPS)
+
+
+def _by_kernel(choice: Choice) -> bool:
+    """Return False: a plan has no such alternative, since its kernel takes it by itself."""
+    return False
+
+
+HASH_WORKSPACE = Alternative(
+    "hash workspace",
+    f"a workspace over more than {thresholds.Thresholds().workspace_coordinates} coordinates would be too large, "
+    "so that it is a hash table",
+    {"accumulator": "hash"},
+    _by_kernel,
+    _has_large_workspace,
+)
+WIDE_INDEX = Alternative(
+    "wide index",
+    "coordinates of the result exceed 32 bits, so that its index arrays have 64 bits",
+    {"wide_index": True},
+    _by_kernel,
+    _has_far_coordinates,
+    keeps_order=True,
+)
+PARALLEL_APPEND = Alternative(
+    "parallel append",
+    "several threads have enough to do, so that each appends parts of the result to memory of its own",
+    {},  # other functions of the same loops
+    _by_kernel,
+    _appends_in_parts,
+)
+BY_SHAPE = (HASH_WORKSPACE, WIDE_INDEX)
+"""The alternatives that kernels take by themselves, once for all operands of some shapes.
+
+No call asks for them: small ones would take longer. Kernels of conversions, which no plan has planned, take them, too.
+Positions beyond 32 bits, which only a run can count, lead to wide index arrays as well.
+"""
+
+ALTERNATIVES = (
+    *(EQUAL_STRUCTURES, NO_DENSE_LEVELS, NO_DENSE_RESULT, DENSE_RESULT, HASH_LOOKUP, PARALLEL_LOOPS),
+    *(*BY_SHAPE, PARALLEL_APPEND),
+)
 """The alternatives in the order in which they are tried."""
 
 
-@record
-class KernelAlternative:
-    """Another way in which a kernel computes, which it takes by itself for data that the usual way does not suit."""
-
-    name: str
-    reason: str  # the condition on the data, in words
-    # Whether the kernel takes it for the operands of a call, as far as that is known before coordinates are counted.
-    wanted: Callable[[Kernel, Sequence[Storage]], bool]
-
-
-KERNEL_ALTERNATIVES = (
-    KernelAlternative(
-        "hash workspace",
-        f"a workspace over more than {thresholds.Thresholds().workspace_coordinates} coordinates would be too large, "
-        "so that it is a hash table",
-        Kernel.needs_hash_workspace,
-    ),
-    KernelAlternative(
-        "parallel append",
-        "several threads have enough to do, so that each appends parts of the result to memory of its own",
-        Kernel.appends_in_parallel,
-    ),
-    KernelAlternative(
-        "wide index",
-        "coordinates of the result exceed 32 bits, so that its index arrays have 64 bits",
-        Kernel.needs_wide_index,
-    ),
-)
-"""The alternatives within a kernel. Positions beyond 32 bits lead to wide index arrays, too, once they are counted."""
+def follow(taker: Taker, storages: Sequence[Storage]) -> tuple[Taker, list[Alternative]]:
+    """Return the plan or kernel that runs for these operands, and the alternatives that lead to it."""
+    taken = list[Alternative]()
+    while (alternative := taker.wanted(storages)) is not None:
+        taken.append(alternative)
+        taker = taker.taking(alternative)
+    return taker, taken

@@ -18,6 +18,7 @@ from ..storage import is_far_longer, tensor_type
 from .loops import asked
 from .plan import Plan
 from .plan_cache import kept
+from .plan_facts import PlanFacts
 from .steps import Step
 
 
@@ -100,7 +101,7 @@ class Conversion:
     def plan(self) -> Plan:
         """Return the plan: the steps, with those of conversions that are steps; each reads the result of the last."""
         steps = tuple([replace(step, reads=(n,)) for n, step in enumerate(_flat(self))])
-        return Plan({"A": self.source}, "B", steps, self.target, None, lambda variant: self.plan)
+        return Plan({"A": self.source}, "B", steps, self.target, PlanFacts(None), lambda variant: self.plan)
 
 
 def _flat(conversion: Conversion) -> Iterator[Step]:

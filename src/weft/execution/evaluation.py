@@ -93,8 +93,9 @@ def plan_for(
     types = dict(zip(_read(assignment)[1], operand_types, strict=True))
     request = PlanRequest(assignment, operand_types, format, dtype, prune, variant)
     facts: PlanFacts = asked("plan", request) if user_schedule is None else planning.plan(request, user_schedule)
+    assert facts.how is not None
     plan = _planned(facts.how, types, request, user_schedule, lambda other: replan(variant=other))
-    return replace(plan, spreads=facts.spreads, may_spread=facts.may_spread)
+    return replace(plan, facts=replace(facts, how=plan.facts.how))
 
 
 def _planned(
@@ -118,11 +119,11 @@ def _planned(
                 request.assignment, tuple(how.types.values()), format=request.format, dtype=request.dtype,
                 user_schedule=user_schedule, prune=request.prune, variant=request.variant,
             )  # fmt: skip
-            if isinstance(shared.how, InSteps):
-                return _in_parts(shared.how, types, request, replan)
-            assert isinstance(shared.how, KernelPlan)
+            if isinstance(shared.facts.how, InSteps):
+                return _in_parts(shared.facts.how, types, request, replan)
+            assert isinstance(shared.facts.how, KernelPlan)
             kernel, target = Kernel(shared.kernel.loops, how.fills), with_fill(shared.target, how.fills)
-            return _by_kernel(shared.how, kernel, types, target, replan)
+            return _by_kernel(shared.facts.how, kernel, types, target, replan)
 
 
 def _by_kernel(
@@ -144,7 +145,7 @@ def _by_kernel(
         reads = (len(types) + len(steps) - 1,)
         steps.append(ConvertResult(reads, target, f"the loops compute it in {kernel.type.format}"))
     alternatives = tuple([a for a in ALTERNATIVES if a.name in how.alternatives])
-    return Plan(types, facts.target.tensor, tuple(steps), target, how, replan, alternatives)
+    return Plan(types, facts.target.tensor, tuple(steps), target, PlanFacts(how), replan, alternatives)
 
 
 def _over_values(
@@ -175,7 +176,7 @@ def _over_values(
         if copy.prunes:
             reason = "values may equal the fill value"
             steps.append(Prune((len(names),), how.target, reason, partial(_without_fill, copy)))
-    return Plan(types, how.assignment.target.tensor, tuple(steps), how.target, how, replan)
+    return Plan(types, how.assignment.target.tensor, tuple(steps), how.target, PlanFacts(how), replan)
 
 
 def _without_fill(copy: Plan, storage: Storage) -> Storage:
@@ -201,7 +202,7 @@ def _in_parts(
         names.append(part.target.tensor)
     alternatives = tuple([a for a in (NO_DENSE_LEVELS, NO_DENSE_RESULT) if not getattr(request.variant, *a.change)])
     check = partial(sizes_of, how.steps.whole, tuple(types))  # of shapes that fit together
-    return Plan(types, how.steps.last.target.tensor, tuple(steps), makes, how, replan, alternatives, check)
+    return Plan(types, how.steps.last.target.tensor, tuple(steps), makes, PlanFacts(how), replan, alternatives, check)
 
 
 def _plan_of_part(
@@ -249,12 +250,12 @@ def evaluate(
 
     def run(named: Assignment) -> Storage:
         plan = plan_for(named, tuple(s.type for s in storages), format=format, dtype=dtype)
-        if key is not None and not absorbed.depends_on_values and not plan.may_spread:
+        if key is not None and not absorbed.depends_on_values and not plan.facts.may_spread:
             plans.keep(key, plan)
         if format is None or not format.is_dense:
             if absorbed.refused:
                 absorbed.require_room(operands, plan.target)
-            if plan.may_spread:
+            if plan.facts.may_spread:
                 full_results.announce(
                     assignment, absorbed, operands, plan.target, visited=lambda: plan.kernel.loops.run.visited_axes
                 )

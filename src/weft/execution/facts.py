@@ -25,7 +25,6 @@ class LoopRequest:
     variant: Variant  # what else they are planned for
     skip_fill: bool = False  # whether to store no entries equal to the fill value
     lead: Access | None = None  # the operand whose index arrays the result shares
-    wide: bool = False  # whether to have 64-bit index arrays in the result
 
 
 @record

@@ -17,8 +17,7 @@ from ..index_notation.operator_table import OPERATORS
 from ..records import cached
 from ..runtime import for_work, get_num_threads, memory
 from ..storage import Storage, fill_of, tensor_type
-from ..storage.views import share
-from . import thresholds
+from .alternatives import BY_SHAPE, WIDE_INDEX, Alternative, work
 from .append_assembly import AppendAssembly
 from .assembly import Assembly, LocatedAssembly, SharedAssembly
 from .encoding import Unsayable, encode
@@ -34,9 +33,6 @@ if TYPE_CHECKING:
     from . import summary
 else:
     runtime_fills, summary = Door("weft.analysis.runtime_fills"), Door("weft.execution.summary")
-
-_HASHED, _WIDE = -1, -2
-"""Marks of shapes that another kernel computes: with hash tables for workspaces, or with int64 index arrays."""
 
 
 class Kernel:
@@ -54,9 +50,10 @@ class Kernel:
             values = [runtime_fills.evaluate(value, fills) for _, value in facts.fills]
         read = [Storage.dense(np.asarray(value)) for value in values]
         self.assembly = _assembly_of(facts)(loops, self.type, read)
-        # By the operands' shapes: the shape of the result; and the bytes of large workspaces, or a mark.
+        # By the operands' shapes: the shape of the result; and the bytes of large workspaces, or an alternative.
         self._shapes: dict[tuple[tuple[int, ...], ...], tuple[int, ...]] = {}
-        self._large: dict[tuple[tuple[int, ...], ...], int] = {}
+        self._large: dict[tuple[tuple[int, ...], ...], int | Alternative] = {}
+        self._others: dict[str, Kernel] = {}
         if fills is None:
             show(loops)
 
@@ -89,75 +86,58 @@ class Kernel:
         if shape is None:
             extents = _sizes(self.loops, dict(zip(self.facts.operands, key, strict=True)), storages)
             shape = tuple([extents[v] for v in self.facts.target.indices])
-            if large := self._large_run(extents, shape):
+            other = next((a for a in BY_SHAPE if a.wanted(self, storages)), None)
+            if large := other or self._large_workspaces(extents):
                 self._large[key] = large
             if len(self._shapes) < 1024:  # bounds the memory that many shapes take
                 self._shapes[key] = shape
         return shape
 
-    def _large_run(self, extents: Mapping[str, int], shape: tuple[int, ...]) -> int:
-        """Return the bytes of large workspaces for dimensions of these sizes, or the mark of another kernel; else 0."""
-        workspaces, most = self.facts.workspaces, thresholds.THRESHOLDS.workspace_coordinates
-        if any(prod(extents[v] for v in w.indices) > most for w in workspaces if w.listed):
-            return _HASHED
-        # The caller of a conversion chooses its index dtype.
-        if not self.facts.variant.conversion and self.assembly.needs_wide_index(shape):
-            return _WIDE
-        # Large workspaces are checked against the free memory at each run. Each thread has its own.
-        size = sum(prod(extents.get(v, 1) for v in w.indices) * w.bytes for w in workspaces)
-        threads = get_num_threads()
+    def _large_workspaces(self, extents: Mapping[str, int]) -> int:
+        """Return the bytes of large workspaces for dimensions of these sizes, which each run checks; else 0."""
+        size = sum(prod(extents.get(v, 1) for v in w.indices) * w.bytes for w in self.facts.workspaces)
+        threads = get_num_threads()  # each has its own
         size = size * threads if size * threads >= memory.CHECKED and self.chunked else size
         return size if size >= memory.CHECKED else 0
 
-    @cached
-    def _hash_workspace(self) -> Kernel:
-        """Return the kernel with hash tables, for dimensions that are too large for other workspaces."""
-        return Kernel(self.loops.with_hash_workspaces, self._given)
+    def wanted(self, storages: Sequence[Storage]) -> Alternative | None:
+        """Return the alternative that operands of these shapes want; None for the usual loops."""
+        self.shape(storages)
+        large = self._large.get(tuple([s.shape for s in storages]))
+        return large if isinstance(large, Alternative) else None
 
-    @cached
-    def _wide_index(self) -> Kernel:
-        """Return the kernel with int64 index arrays, for positions or coordinates that int32 arrays do not hold."""
-        return Kernel(self.loops.with_wide_index, self._given)
+    def taking(self, alternative: Alternative) -> Kernel:
+        """Return the kernel with the loops of an alternative."""
+        if (kernel := self._others.get(alternative.name)) is None:
+            loops = self.loops.varied(alternative.change, alternative.keeps_order)
+            kernel = self._others[alternative.name] = Kernel(loops, self._given)
+        return kernel
 
     # -- running ------------------------------------------------------------------------------------------------
     def run(self, storages: Sequence[Storage], out: Storage | None = None) -> Storage:
         """Compute the result in new memory."""
         shape = self.shape(storages)
         if self._large and (large := self._large.get(tuple([s.shape for s in storages]))) is not None:
-            if large < 0:
-                return (self._hash_workspace if large == _HASHED else self._wide_index).run(storages, out)
+            if isinstance(large, Alternative):
+                return self.taking(large).run(storages, out)
             size = large + self.assembly.bytes(shape)
             memory.require(size, f"the workspaces for a result of shape {shape} in format {self.type.format}")
         try:
-            return self.assembly.make(storages, shape, self._threads(storages), out)
+            return self.assembly.make(storages, shape, self.threads(storages), out)
         except IndexOverflowError:  # of positions, which only a run can tell
             if self.facts.variant.conversion or "int32" not in self.type.index_dtypes:
                 raise
-        return self._wide_index.run(storages)
+        return self.taking(WIDE_INDEX).run(storages)
 
-    def _threads(self, storages: Sequence[Storage]) -> int:
+    def threads(self, storages: Sequence[Storage]) -> int:
         """Return the number of threads for which there is enough to do, and that can share the loops."""
         threads = for_work(work(storages))
         return threads if threads > 1 and self.chunked else 1
 
-    # The three questions that ``alternatives.KERNEL_ALTERNATIVES`` asks.
-    def needs_hash_workspace(self, storages: Sequence[Storage]) -> bool:
-        """Return whether a workspace is a hash table for operands of these shapes."""
-        self.shape(storages)
-        return self._large.get(tuple([s.shape for s in storages])) == _HASHED
-
-    def appends_in_parallel(self, storages: Sequence[Storage]) -> bool:
-        """Return whether threads append parts of the result, if the parts fit in memory."""
-        return self._threads(storages) > 1 and self.assembly.appends_in_parts(self.shape(storages))
-
-    def needs_wide_index(self, storages: Sequence[Storage]) -> bool:
-        """Return whether coordinates of the result do not fit its index arrays."""
-        return self.assembly.needs_wide_index(self.shape(storages))
-
     # -- the two phases -----------------------------------------------------------------------------------------
     def assemble(self, storages: Sequence[Storage]) -> Storage:
         """Assemble the structure of the result, with zeros for its values (2017, section 6.3)."""
-        result = self.assembly.structure(storages, self.shape(storages), self._threads(storages))
+        result = self.assembly.structure(storages, self.shape(storages), self.threads(storages))
         if result.arrays:
             # To compute values on another structure would write beyond arrays: see require_structure.
             result.assembled_for = Structure(self.facts.text, self.operands, storages)
@@ -168,7 +148,7 @@ class Kernel:
         if self.type.format.roles:
             require_structure(self.facts.text, result, storages)
         check_writable(self.facts.text, result, self.type, self.shape(storages))
-        self.assembly.values(result, storages, self._threads(storages))
+        self.assembly.values(result, storages, self.threads(storages))
         return result
 
     # -- what the compiler shows --------------------------------------------------------------------------------
@@ -251,14 +231,6 @@ def insertion_kernel(source: TensorType, target: TensorType, skip_fill: bool, cu
 def has_zero_fill(type: TensorType) -> bool:
     """Return whether a fill value is zero, which no kernel reads when it runs."""
     return type.fill.__class__ is int and type.fill == 0
-
-
-def work(storages: Sequence[Storage]) -> int:
-    """Return the number of stored entries of the operands, as an estimate of the work on them."""
-    entries = 0
-    for s in storages:
-        entries += s.vals.size if not s.type.format.is_partial else int(s.vals.size * share(s))
-    return entries
 
 
 def with_fill(type: TensorType, fills: Mapping[str, Any]) -> TensorType:

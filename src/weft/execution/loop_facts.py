@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import lru_cache, partial
 from itertools import chain
+from typing import Any
 
 import numpy as np
 
@@ -66,7 +68,7 @@ def module(request: Request) -> Module:
         assert shared is not None
         return Module(shared)
     loops = plan_loops(request.assignment, request.types, request.variant, skip_fill=request.skip_fill)
-    return with_wide_index(loops) if request.wide else Module(loops)
+    return Module(loops)
 
 
 def _table_insertion(request: TableRequest) -> Module:
@@ -101,11 +103,12 @@ def optimized_queries(
     return tuple([optimize(s, source) for s in statements])
 
 
-def with_wide_index(loops: PlannedLoops) -> Module:
-    """Return the functions of the same loops with 64-bit index arrays in the result."""
-    s, type = loops.schedule, loops.schedule.result
-    wide = replace(type, index_dtypes=("int64",) * len(type.index_dtypes))
-    return Module(replace(loops, schedule=replace(s, types={**s.types, s.target.tensor: wide})))
+def varied(loops: PlannedLoops, change: Mapping[str, Any]) -> Module:
+    """Return the functions of loops, with what a user has scheduled, for a variant with other fields."""
+    variant = replace(loops.variant, **change)
+    return Module(
+        plan_loops(loops.assignment, loops.types, variant, skip_fill=loops.skip_fill, user_schedule=loops.user_schedule)
+    )
 
 
 def loop_facts(loops: PlannedLoops) -> LoopFacts:

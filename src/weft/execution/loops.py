@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Mapping
 from contextlib import suppress
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -136,21 +137,15 @@ class Loops:
             texts = {name: as_json(of) for name, of in self._texts.items()}
             plan_index.keep(self._key, [encode(self.facts), encode(self.run), texts])
 
-    @cached
-    def with_hash_workspaces(self) -> Loops:
-        """Return the same with hash tables for workspaces."""
+    def varied(self, change: Mapping[str, Any], keeps_order: bool) -> Loops:
+        """Return the same for a variant with other fields; what a user has scheduled stays if it ``keeps_order``."""
         request = self.request
         if not isinstance(request, LoopRequest):  # loops that a user has scheduled
             planned = self.module.loops
+            if keeps_order:
+                return Loops(None, planning.varied(planned, change))
             request = LoopRequest(planned.assignment, planned.types, planned.variant, planned.skip_fill)
-        return Loops(replace(request, variant=replace(request.variant, accumulator="hash")))
-
-    @cached
-    def with_wide_index(self) -> Loops:
-        """Return the same with 64-bit index arrays in the result."""
-        if isinstance(self.request, LoopRequest):
-            return Loops(replace(self.request, wide=True))
-        return Loops(None, planning.with_wide_index(self.module.loops))
+        return Loops(replace(request, variant=replace(request.variant, **change)))
 
 
 def show(loops: Loops) -> None:

@@ -2,34 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any
 
-from ..doors import Door
 from ..errors import ShapeError
 from ..formats import TensorType
-from ..index_notation import infer_extents, to_text
+from ..index_notation import infer_extents
 from ..index_notation.nodes import Assignment
 from ..records import cached, record, replace
 from ..runtime.beside import ready
 from ..storage import Storage
 from ..variant import Variant
-from .alternatives import EQUAL_STRUCTURES, KERNEL_ALTERNATIVES, PARALLEL_LOOPS, Alternative, KernelAlternative
+from .alternatives import EQUAL_STRUCTURES, PARALLEL_APPEND, PARALLEL_LOOPS, Alternative, follow
 from .kernel import Kernel
-from .plan_facts import InSteps, KernelPlan, ValuesOnly
-from .steps import Compute, ComputePart, MapValues, Prune, Step
+from .plan_facts import InSteps, KernelPlan, PlanFacts
+from .steps import Compute, MapValues, Prune, Step
 from .structure import same_structure
 
-if TYPE_CHECKING:
-    from . import summary
-else:
-    summary = Door("weft.execution.summary")
-
 Run = Callable[..., Storage]
-
-
-_STEPS_SHOWN = 6
-"""Steps of a summary, beyond which those in the middle are counted instead."""
 
 
 @record
@@ -40,12 +30,10 @@ class Plan:
     result: str  # name of the result
     steps: tuple[Step, ...]
     target: TensorType  # type of the result
-    how: KernelPlan | ValuesOnly | InSteps | None  # what was decided; None for a conversion
+    facts: PlanFacts  # what was decided
     replan: Callable[[Variant], Plan]  # returns the plan for another variant
     alternatives: tuple[Alternative, ...] = ()
     check: Callable[[Sequence[Storage]], object] | None = None  # raises for operands that do not suit each other
-    spreads: bool = False  # whether the result has elements that no operand stores, by fill values
-    may_spread: bool = False  # whether it may have them, also by a function of a sum
 
     @cached
     def types(self) -> tuple[TensorType, ...]:
@@ -57,11 +45,10 @@ class Plan:
     def run(self) -> Run:
         """Return the function that computes the result of operands, and perhaps adds it to a copy of an array."""
         # Small operands make the time of each question count, so that a plan asks none that it does not need.
-        if self.check is not None:
-            return self._checked
-        if not self.alternatives:
+        if self.check is None and not self.alternatives:
             return self._usual
-        return self._run_or_share if self.alternatives == (EQUAL_STRUCTURES,) else self._run_or_turn
+        only_shares = self.check is None and self.alternatives == (EQUAL_STRUCTURES,)
+        return self._run_or_share if only_shares else self._run_or_turn
 
     @cached
     def _usual(self) -> Run:
@@ -71,20 +58,10 @@ class Plan:
             return self._in_turn
         return first.kernel.run if type(first) is Compute else first.run
 
-    def _checked(self, storages: Sequence[Storage], out: Storage | None = None) -> Storage:
-        assert self.check is not None
-        self.check(storages)
-        return self._run_or_turn(storages, out)
-
     @cached
     def structure_operands(self) -> tuple[int, ...]:
         """Return the places of operands that may all share the result's sparsity structure."""
-        return self.how.structure_operands if isinstance(self.how, KernelPlan) else ()
-
-    @cached
-    def scans(self) -> tuple[tuple[int, int], ...]:
-        """Return the places of vectors that are iterated many times, each with that of the operand that causes it."""
-        return self.how.scans if isinstance(self.how, KernelPlan) else ()
+        return self.facts.how.structure_operands if isinstance(self.facts.how, KernelPlan) else ()
 
     def _run_or_share(self, storages: Sequence[Storage], out: Storage | None = None) -> Storage:
         """Run a plan whose only alternative is for operands of equal structures."""
@@ -93,6 +70,8 @@ class Plan:
         return self._usual(storages, out)
 
     def _run_or_turn(self, storages: Sequence[Storage], out: Storage | None = None) -> Storage:
+        if self.check is not None:
+            self.check(storages)
         if (alternative := self.wanted(storages)) is not None and self._takes_now(alternative):
             return self.taking(alternative).run(storages, out)
         return self._usual(storages, out)
@@ -115,8 +94,8 @@ class Plan:
 
     def shape(self, storages: Sequence[Storage]) -> tuple[int, ...]:
         """Return the shape of the result for operands of these shapes."""
-        if isinstance(self.how, InSteps):
-            whole = self.how.steps.whole
+        if isinstance(self.facts.how, InSteps):
+            whole = self.facts.how.steps.whole
             extents = sizes_of(whole, self.inputs, storages)
             return tuple([extents[v] for v in whole.target.indices])
         main, sources = self._main
@@ -169,26 +148,20 @@ class Plan:
             return True
         return False
 
-    def chosen(self, storages: Sequence[Storage]) -> tuple[Plan, tuple[Alternative | KernelAlternative, ...]]:
+    def chosen(self, storages: Sequence[Storage]) -> tuple[Plan, list[Alternative]]:
         """Return the plan that runs for these operands, with the alternatives that lead to it or its kernel takes."""
-        plan, alternatives = self, list[Alternative | KernelAlternative]()
-        while (alternative := plan.wanted(storages)) is not None:
-            alternatives.append(alternative)
-            plan = plan.taking(alternative)
-        return plan, (*alternatives, *plan.taken_by_kernel(storages))
-
-    def taken_by_kernel(self, storages: Sequence[Storage]) -> tuple[KernelAlternative, ...]:
-        """Return the alternatives that the kernel takes for these operands, if nothing else runs before it."""
-        if not isinstance(self.how, KernelPlan):
-            return ()
-        operands = [storages[n] for n in self._main[1]]
-        return tuple([a for a in KERNEL_ALTERNATIVES if a.wanted(self.kernel, operands)])
+        plan, taken = follow(self, storages)
+        if isinstance(plan.facts.how, KernelPlan):  # what a kernel reads after other steps is not known
+            operands = [storages[n] for n in plan._main[1]]
+            kernel, by_kernel = follow(plan.kernel, operands)
+            taken += [*by_kernel, *([PARALLEL_APPEND] if PARALLEL_APPEND.wanted(kernel, operands) else [])]
+        return plan, taken
 
     # -- what it is made of -------------------------------------------------------------------------------------
     @property
     def is_in_steps(self) -> bool:
         """True if several kernels compute parts of the expression."""
-        return isinstance(self.how, InSteps)
+        return isinstance(self.facts.how, InSteps)
 
     @property
     def prunes(self) -> bool:
@@ -209,68 +182,8 @@ class Plan:
 
     @cached
     def kernels(self) -> tuple[Kernel, ...]:
-        """Return the kernels that the plan runs, each once, with the names of the first part that it computes."""
-        return tuple(self._titled.values())
-
-    @cached
-    def _titled(self) -> Mapping[str, Kernel]:
-        """Return each kernel by a title: the parts that it computes."""
-        if not self.is_in_steps:
-            return {"": self.kernel}
-        parts: dict[Kernel, list[ComputePart]] = {}
-        for step in self.steps:
-            if isinstance(step, ComputePart):
-                parts.setdefault(step.kernels[-1], []).append(step)
-        shown = {}
-        for first, *others in parts.values():
-            more = ", ".join(part.assignment.target.tensor for part in others)
-            shown[f"{to_text(first.assignment)}{more and f'; in the same way {more}'}"] = first.shown
-        return shown
-
-    @property
-    def source(self) -> str:
-        """C source of all kernels, each once."""
-        return "\n".join(dict.fromkeys(kernel.source for kernel in self.kernels))
-
-    @property
-    def stages(self) -> dict[str, str]:
-        """Texts of all stages of the compiler, by name; those of several kernels with their numbers."""
-        if not self.is_in_steps:
-            return {name: text for step in self.steps for name, text in step.stages.items()}
-        titles = [f"kernel {n}: {title}" for n, title in enumerate(self._titled, 1)]
-        return {"steps": "\n".join([*self._listed, *titles])} | self._numbered([k.stages for k in self.kernels])
-
-    @property
-    def passes(self) -> dict[str, str]:
-        """The text of what each pass of the compiler returned, by name; those of several kernels with their numbers."""
-        if not self.is_in_steps:
-            return {name: text for step in self.steps for name, text in step.passes.items()}
-        return self._numbered([k.passes for k in self.kernels])
-
-    def _numbered(self, texts: Sequence[Mapping[str, str]]) -> dict[str, str]:
-        return {f"{name}, kernel {n}": text for n, of in enumerate(texts, 1) for name, text in of.items()}
-
-    @property
-    def origins(self) -> tuple[str | None, ...]:
-        """The origin of each kernel that runs, in words; None for one that is not compiled yet."""
-        kernels = dict.fromkeys(kernel for step in self.steps for kernel in step.kernels)
-        return tuple([origin for kernel in kernels for origin in kernel.origins])
-
-    @property
-    def _listed(self) -> list[str]:
-        """The expressions that several kernels compute, after their number and the reason for them."""
-        if not isinstance(self.how, InSteps):
-            return []
-        steps = self.how.steps
-        return [f"{len(steps.all)} steps: {steps.reason}", *map(to_text, steps.all)]
-
-    def summary(self, told: Collection[str] = ()) -> str:
-        """Return a few lines for users; loops over the variables in ``told`` are left out."""
-        listed = self._listed
-        if len(listed) > _STEPS_SHOWN:
-            listed[_STEPS_SHOWN // 2 : -1] = [f"... and {len(listed) - _STEPS_SHOWN // 2 - 1} more like these"]
-        lines = [line for step in self.steps for line in step.summary(told).splitlines()]
-        return "\n".join([summary.formats_line({self.result: self.target, **self.inputs}), *listed, *lines])
+        """Return the kernels that the plan runs, each once."""
+        return tuple(dict.fromkeys(kernel for step in self.steps for kernel in step.kernels))
 
 
 def sizes_of(assignment: Assignment, names: Iterable[str], storages: Sequence[Storage]) -> dict[str, int]:

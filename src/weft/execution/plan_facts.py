@@ -57,9 +57,9 @@ class WithFills:
 class PlanFacts:
     """The way in which an expression is computed for operands of certain types."""
 
-    how: KernelPlan | ValuesOnly | InSteps | WithFills
-    spreads: bool  # whether the result has elements that no operand stores, by the fill values of its operands
-    may_spread: bool  # whether it may have them, also by a function of a sum
+    how: KernelPlan | ValuesOnly | InSteps | WithFills | None  # None for a conversion
+    spreads: bool = False  # whether the result has elements that no operand stores, by the fill values of its operands
+    may_spread: bool = False  # whether it may have them, also by a function of a sum
 
 
 @record

@@ -38,7 +38,7 @@ from .loop_facts import loop_facts as loop_facts
 from .loop_facts import module as module
 from .loop_facts import optimized_queries as optimized_queries
 from .loop_facts import run_facts as run_facts
-from .loop_facts import with_wide_index as with_wide_index
+from .loop_facts import varied as varied
 from .loops import Loops
 from .plan_facts import InSteps, KernelPlan, PlanFacts, PlanRequest, ValuesOnly, WithFills
 

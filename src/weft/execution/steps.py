@@ -32,12 +32,13 @@ class Planned(Protocol):
     """A plan, as far as the steps of another ask it."""
 
     @property
+    def steps(self) -> tuple[Step, ...]: ...
+    @property
     def kernels(self) -> tuple[Kernel, ...]: ...
     @property
     def prunes(self) -> bool: ...
     @property
     def run(self) -> Callable[..., Storage]: ...
-    def summary(self, told: Collection[str] = ()) -> str: ...
 
 
 @record
@@ -158,7 +159,7 @@ class ComputePart(Step):
         return self.plan.prunes
 
     def summary(self, told: Collection[str]) -> str:
-        lines = self.plan.summary(told).splitlines()
+        lines = [line for step in self.plan.steps for line in step.summary(told).splitlines()]
         notes = [line for line in lines if line.startswith(("each call", "loops over all "))]
         return "\n".join([f"{self.assignment.target.tensor}: {line}" for line in notes])
 

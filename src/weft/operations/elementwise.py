@@ -52,7 +52,7 @@ def plan_operation(
     plan = execution.plan_for(assignment, types, format=plain, prune=prune)
     if prune:
         plan = _pruning(plan)
-    if (plain is None or not plain.is_dense) and plan.spreads:
+    if (plain is None or not plain.is_dense) and plan.facts.spreads:
         check = partial(_announce, looked or execution.Absorbed(assignment), plan)
         plan = replace(plan, check=check)
     return plan

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from ..drawing import iteration_graph_svg, lattices_svg, storage_svg
-from ..execution import Plan
+from ..execution import PlanReport
 from ..formats import TensorType, formats, parse_format
 from ..records import record
 from ..storage import Storage
@@ -53,12 +53,12 @@ class Drawing:
     caption: str = ""  # the text below it
 
 
-def graph_drawings(kernel: Plan) -> tuple[Drawing, ...]:
+def graph_drawings(kernel: PlanReport) -> tuple[Drawing, ...]:
     """Return the iteration graphs of a kernel, in one drawing."""
     return (Drawing("the loops, and the path of each tensor", iteration_graph_svg(kernel)),)
 
 
-def lattice_drawings(kernel: Plan) -> tuple[Drawing, ...]:
+def lattice_drawings(kernel: PlanReport) -> tuple[Drawing, ...]:
     """Return the merge lattice of each loop of a kernel."""
     return tuple(Drawing(f"the loop over {variable}", svg) for variable, svg in lattices_svg(kernel))
 

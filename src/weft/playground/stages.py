@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping
 
 from .. import execution
 from ..errors import WeftError
-from ..execution import Plan
+from ..execution import PlanReport
 from ..formats import TensorType, parse_format
 from ..index_notation import accesses, parse
 from ..index_notation.nodes import Assignment
@@ -116,7 +116,7 @@ def answer(state: State) -> Answer:
         field = "schedule" if change else "expression"
         types = _types(assignment, tensors)
         looked = execution.assumed(assignment, {name: types[name] for name in operand_names(assignment)})
-        kernel = execution.compile(looked.assignment, types, change)
+        kernel = execution.PlanReport(execution.compile(looked.assignment, types, change))
         # Origins are left out: this machine is not asked for its compiler, nor whether it has the kernel.
         text = report(kernel, assignment, looked, (), assumed=True).rpartition("\n")[0]
         outside = _outside(state.expression, operand_names(assignment), tensors, commands)
@@ -194,7 +194,9 @@ def _outside(
     yield Section("command", "Command line", "The same C in a terminal; -o FILE writes it to a file.", text=line)
 
 
-def _sections(text: str, outside: Iterable[Section], kernel: Plan, tensors: tuple[Tensor, ...]) -> Iterator[Section]:
+def _sections(
+    text: str, outside: Iterable[Section], kernel: PlanReport, tensors: tuple[Tensor, ...]
+) -> Iterator[Section]:
     yield Section("report", "In short", "The report of weft.explain.", text=text)
     stages = _grouped(kernel.stages)
     for name, (title, language, about) in _TITLES.items():

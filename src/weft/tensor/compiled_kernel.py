@@ -157,13 +157,14 @@ class CompiledKernel:
         # There are no values yet, so that the kernel is compiled for the values that divisors usually have.
         self._assumed = execution.assumed(assignment, {name: types[name] for name in self.operands})
         self._plan = execution.compile(self._assumed.assignment, types, user_schedule)
+        self._report = execution.PlanReport(self._plan)
         kinds = tuple([(name, types[name]) for name in self.operands])
         self._spreads = execution.may_spread(self._assumed.assignment, kinds)
         self._is_asked_dense = assignment.target.tensor in types and self._plan.target.format.is_dense
         target = assignment.target.tensor
         self._called_with = self.operands if assignment.op is None else (*self.operands, target)
         self._all_types = {**self._types, target: self._plan.target}
-        self.source: str = self._plan.source  # made here, so that a schedule that does not apply is refused here
+        self.source: str = self._report.source  # made here, so that a schedule that does not apply is refused here
 
     @property
     def kernels(self) -> Collection[execution.Kernel]:
@@ -176,7 +177,7 @@ class CompiledKernel:
         >>> len(k.kernels)
         1
         """
-        return self._plan.kernels
+        return self._report.kernels
 
     @property
     def stages(self) -> dict[str, str]:
@@ -189,7 +190,7 @@ class CompiledKernel:
         >>> "c" in k.stages
         True
         """
-        return self._plan.stages
+        return self._report.stages
 
     @property
     def passes(self) -> dict[str, str]:
@@ -202,7 +203,7 @@ class CompiledKernel:
         >>> len(k.passes) > 3
         True
         """
-        return self._plan.passes
+        return self._report.passes
 
     def explain(self, *, stages: bool | str | Iterable[str] = False, format: Literal["text", "svg"] = "text") -> str:
         """Report how the kernel computes.
@@ -241,13 +242,13 @@ class CompiledKernel:
         if format != "text":
             raise ValueError(f"a report is 'text' or 'svg', not {format!r}")
         if stages:
-            return titled(stage_texts(self._plan, stages, self._assumed, assumed=True))
+            return titled(stage_texts(self._report, stages, self._assumed, assumed=True))
         full = ""
         if not self._is_asked_dense:
             full = execution.full_line(
                 self._assignment, self._assumed, self._types, self._plan.target, self._visited_axes()
             )
-        return report(self._plan, self._assignment, self._assumed, self._origins, assumed=True, full=full)
+        return report(self._report, self._assignment, self._assumed, self._origins, assumed=True, full=full)
 
     def __call__(self, *operands: Any, **named: Any) -> SparseTensor | Array | Any:
         """Compute the result from the operands, given by position or by name."""
@@ -415,10 +416,10 @@ class CompiledKernel:
     def _origins(self) -> tuple[str | None, ...]:
         """The origins of the kernels that a call runs, which have standard names unless the user schedules loops."""
         if self._user_schedule is not None:
-            return self._plan.origins
+            return self._report.origins
         types = tuple([self._types[name] for name in self.operands])
         standard = execution.anonymous(self._assumed.assignment)
-        return self._plan_for(standard, types, self._plan.target.format).origins  # type: ignore[no-any-return]
+        return execution.PlanReport(self._plan_for(standard, types, self._plan.target.format)).origins
 
     def _plan_for(self, assignment: Assignment, types: tuple[TensorType, ...], format: Format | None) -> Any:
         # Operands may differ from the compiled types in index dtypes and fill values. Each case has a cached plan.

@@ -660,18 +660,19 @@ def explain(*operands: Any, stages: bool | str | Iterable[str] = False, **named:
     types = tuple([storage.type for storage in storages])
     usual = execution.plan_for(looked.assignment, types, format=result_format, dtype=dtype_name)
     plan, alternatives = usual.chosen(storages)
+    texts = execution.PlanReport(plan)
     if picture:
-        return drawn(plan, stages)
+        return drawn(texts, stages)
     if stages:
-        return titled(stage_texts(plan, stages, looked))
+        return titled(stage_texts(texts, stages, looked))
     # Computations share kernels whatever their operands are called, so the kernel that runs has other names.
     shared = execution.plan_for(execution.anonymous(looked.assignment), types, format=result_format, dtype=dtype_name)
-    origins = shared.chosen(storages)[0].origins
+    origins = execution.PlanReport(shared.chosen(storages)[0]).origins
     chosen = [f"chosen for these operands: {each.name}, since {each.reason}" for each in alternatives]
     asked_dense = result_format is not None and result_format.is_dense
     visited = plan.kernel.loops.run.visited_axes
     full = "" if asked_dense else execution.full_line(assignment, looked, held, plan.target, visited)
-    lines = [report(plan, assignment, looked, origins, assumed=False, full=full), *chosen]
+    lines = [report(texts, assignment, looked, origins, assumed=False, full=full), *chosen]
     if notation is not None and len(by_name) > 2 and config.reassociate:
         steps = len(_planned(notation, list(by_name.values()), "auto").path)
         if steps > 1:

@@ -1,0 +1,92 @@
+"""Plans as text: a few lines for users, and what each stage of the compiler has made for them."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping
+from typing import TYPE_CHECKING
+
+from ..doors import Door
+from ..index_notation import to_text
+from ..records import cached, record
+from .kernel import Kernel
+from .plan import Plan
+from .plan_facts import InSteps
+from .steps import ComputePart
+
+if TYPE_CHECKING:
+    from . import summary
+else:
+    summary = Door("weft.execution.summary")
+
+_STEPS_SHOWN = 6
+"""Steps of a summary, beyond which those in the middle are counted instead."""
+
+
+@record
+class PlanReport:
+    """A plan as text."""
+
+    plan: Plan
+
+    @cached
+    def kernels(self) -> tuple[Kernel, ...]:
+        """Return the kernels that run, each once, with the names of the first part that it computes."""
+        return tuple(self._titled.values()) or self.plan.kernels
+
+    @cached
+    def _titled(self) -> Mapping[str, Kernel]:
+        """Return the kernels of a plan in parts, by titles: the parts that each computes."""
+        parts: dict[Kernel, list[ComputePart]] = {}
+        for step in self.plan.steps:
+            if isinstance(step, ComputePart):
+                parts.setdefault(step.kernels[-1], []).append(step)
+        shown = {}
+        for first, *others in parts.values():
+            more = ", ".join(part.assignment.target.tensor for part in others)
+            shown[f"{to_text(first.assignment)}{more and f'; in the same way {more}'}"] = first.shown
+        return shown
+
+    @property
+    def _listed(self) -> list[str]:
+        """The parts of an expression, after their number and the reason for them."""
+        if not isinstance(self.plan.facts.how, InSteps):
+            return []
+        steps = self.plan.facts.how.steps
+        return [f"{len(steps.all)} steps: {steps.reason}", *map(to_text, steps.all)]
+
+    @property
+    def source(self) -> str:
+        """C source of all kernels, each once."""
+        return "\n".join(dict.fromkeys(kernel.source for kernel in self.kernels))
+
+    @property
+    def stages(self) -> dict[str, str]:
+        """Texts of all stages of the compiler, by name; those of several kernels with their numbers."""
+        titles = [f"kernel {n}: {title}" for n, title in enumerate(self._titled, 1)]
+        steps = {"steps": "\n".join([*self._listed, *titles])} if titles else {}
+        return steps | self._by_name([kernel.stages for kernel in self.kernels], [s.stages for s in self.plan.steps])
+
+    @property
+    def passes(self) -> dict[str, str]:
+        """The text of what each pass of the compiler returned, by name; those of several kernels with their numbers."""
+        return self._by_name([kernel.passes for kernel in self.kernels], [s.passes for s in self.plan.steps])
+
+    def _by_name(
+        self, of_kernels: Iterable[Mapping[str, str]], of_steps: Iterable[Mapping[str, str]]
+    ) -> dict[str, str]:
+        if not self._titled:
+            return {name: text for texts in of_steps for name, text in texts.items()}
+        return {f"{name}, kernel {n}": text for n, of in enumerate(of_kernels, 1) for name, text in of.items()}
+
+    @property
+    def origins(self) -> tuple[str | None, ...]:
+        """The origin of each kernel that runs, in words; None for one that is not compiled yet."""
+        return tuple([origin for kernel in self.plan.kernels for origin in kernel.origins])
+
+    def summary(self, told: Collection[str] = ()) -> str:
+        """Return a few lines for users; loops over the variables in ``told`` are left out."""
+        listed, plan = self._listed, self.plan
+        if len(listed) > _STEPS_SHOWN:
+            listed[_STEPS_SHOWN // 2 : -1] = [f"... and {len(listed) - _STEPS_SHOWN // 2 - 1} more like these"]
+        lines = [line for step in plan.steps for line in step.summary(told).splitlines()]
+        return "\n".join([summary.formats_line({plan.result: plan.target, **plan.inputs}), *listed, *lines])
