@@ -200,6 +200,7 @@ D = A.asformat("dok")
 D[1, 2] = 5.0
 assert D[1, 2] == 5 and weft.query(B, "select [i] -> count(j) as n, max(j) as m")["n"].sum() == B.nnz
 results = A @ B, A + B, A @ X[:, 0], A[A > 0.5], weft.einsum("ij,ik,kj->ij", A, X, Y)
+results += weft.evaluate("C(i,j) = 2*A(i,j)", A=A), weft.evaluate("s = A(i,j)*A(i,j)", A=A), A.tocsc()
 print(*sorted({name.split(".")[1] for name in sys.modules if name.startswith("weft.")}))
 """
 

@@ -38,13 +38,14 @@ from .plan import Plan, sizes_of
 from .plan_cache import kept, plans
 from .plan_facts import InSteps, KernelPlan, PlanFacts, PlanRequest, ValuesOnly, WithFills
 from .steps import Compute, ComputePart, MapValues, Prune, Step
+from .structure import sharing_line
 
 if TYPE_CHECKING:
     from ..scheduling.user_schedule import LoopNest
-    from . import data_annihilators, full_results, planning, summary
+    from . import data_annihilators, full_results, planning
 else:
     data_annihilators, full_results = Door("weft.execution.data_annihilators"), Door("weft.execution.full_results")
-    planning, summary = Door("weft.execution.planning"), Door("weft.execution.summary")
+    planning = Door("weft.execution.planning")
 
 T = TypeVar("T")
 
@@ -166,7 +167,7 @@ def _over_values(
         stored = " and of ".join([name for name in names if name in how.stored])
         reason = f"loops: over the stored values of {stored}, whatever their coordinates are"
     else:
-        lead, reason = names.index(how.lead.tensor), summary.sharing_line(how.assignment.target.tensor, how.lead.tensor)
+        lead, reason = names.index(how.lead.tensor), sharing_line(how.assignment.target.tensor, how.lead.tensor)
     reads = (*range(len(names)),)
     steps: list[Step] = [MapValues(reads, how.target, reason, flat, vectors, lead, text, names)]
     if request.prune and how.lead is not None:

@@ -42,6 +42,11 @@ class Structure:
         return None
 
 
+def sharing_line(result: str, operand: str) -> str:
+    """Return the line that says that a result shares the index arrays of an operand."""
+    return f"{result} shares the index arrays of {operand}: only values are computed"
+
+
 def require_structure(text: str, result: Storage, storages: Sequence[Storage]) -> None:
     """Raise if ``assemble`` did not make a result for operands of this structure."""
     structure: Structure | None = getattr(result, "assembled_for", None)

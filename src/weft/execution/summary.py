@@ -16,6 +16,7 @@ from ..index_notation.nodes import Access
 from ..module import Module
 from ..runtime import thread_pool
 from .format_names import is_name_of
+from .structure import sharing_line
 
 _ACCUMULATED = {
     "list": "in a dense array, with a list of the coordinates set",
@@ -81,11 +82,6 @@ def _shared_arrays(module: Module) -> Iterator[str]:
     """Yield a line if the result shares the index arrays of an operand."""
     if module.loops.lead is not None:
         yield sharing_line(module.loops.assignment.target.tensor, module.loops.lead.tensor)
-
-
-def sharing_line(result: str, operand: str) -> str:
-    """Return the line that says that a result shares the index arrays of an operand."""
-    return f"{result} shares the index arrays of {operand}: only values are computed"
 
 
 def _loops(module: Module) -> Iterator[str]:
