@@ -1,5 +1,7 @@
 """Expressions of many operands: merges whose cases would double with each are cut into steps."""
 
+import weakref
+
 import numpy as np
 import pytest
 from tests.oracle import evaluate_dense
@@ -11,6 +13,7 @@ from weft.errors import FormatError, ShapeError
 from weft.execution import PlanReport, evaluation, planning
 from weft.execution.expression_cuts import in_pairs
 from weft.execution.plan_cache import plans
+from weft.execution.steps import ComputePart
 from weft.formats import Dense
 from weft.index_notation import explicit_sums, parse
 from weft.index_notation.nodes import Access
@@ -214,6 +217,23 @@ def test_steps_share_their_kernels(format):
     assert len({step.plan.kernel.source for step in found.steps}) <= 3
     assert len(PlanReport(found).source) < 100_000
     assert all(step.plan.kernel.module.is_within(merge_lattice.MANY_CASES) for step in found.steps)
+
+
+def test_parts_are_dropped_after_their_last_use(monkeypatch):
+    parts, alive, run = [], [], ComputePart.run
+
+    def counted(self, storages, out=None):
+        result = run(self, storages, out)
+        parts.append(weakref.ref(result.vals))
+        alive.append(sum(part() is not None for part in parts))
+        return result
+
+    tensors = named(operands("csr", SHAPES[2]), "csr")
+    found = planned(text(" + "), tensors)
+    monkeypatch.setattr(ComputePart, "run", counted)
+    found.run(tuple(tensor._storage for tensor in tensors.values()))
+    assert len(alive) == MANY - 1
+    assert max(alive) == 2  # the part that is made, and that which it reads
 
 
 def test_few_operands_are_one_nest_of_loops():

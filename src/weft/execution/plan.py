@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 from ..errors import ShapeError
@@ -53,9 +54,12 @@ class Plan:
     @cached
     def _usual(self) -> Run:
         """Return the function that takes the steps."""
-        first = self.steps[0]
-        if len(self.steps) > 1 or first.reads != (*range(len(self.inputs)),):
+        first, count = self.steps[0], len(self.inputs)
+        reads = [(*range(count),), *[(count + n,) for n in range(len(self.steps) - 1)]]
+        if [step.reads for step in self.steps] != reads:
             return self._in_turn
+        if len(self.steps) > 1:
+            return partial(_in_a_row, self.steps)
         return first.kernel.run if type(first) is Compute else first.run
 
     @cached
@@ -94,19 +98,21 @@ class Plan:
 
     def shape(self, storages: Sequence[Storage]) -> tuple[int, ...]:
         """Return the shape of the result for operands of these shapes."""
-        if isinstance(self.facts.how, InSteps):
-            whole = self.facts.how.steps.whole
-            extents = sizes_of(whole, self.inputs, storages)
-            return tuple([extents[v] for v in whole.target.indices])
-        main, sources = self._main
-        return (main if isinstance(main, MapValues) else main.kernel).shape([storages[n] for n in sources])
+        shape_of, sources = self._main
+        return shape_of([storages[n] for n in sources])
 
     @cached
-    def _main(self) -> tuple[Compute | MapValues, tuple[int, ...]]:
-        """Return the step that computes, and the operands that it takes, some of which are converted before."""
+    def _main(self) -> tuple[Callable[[Sequence[Storage]], tuple[int, ...]], tuple[int, ...]]:
+        """Return a function that tells the shape of the result, and the operands of the step that computes it.
+
+        Some of these are converted before that step.
+        """
         count = len(self.inputs)
+        if isinstance(self.facts.how, InSteps):
+            return partial(_shape, self.facts.how.steps.whole, tuple(self.inputs)), tuple(range(count))
         (main,) = [step for step in self.steps if isinstance(step, (Compute, MapValues))]
-        return main, tuple([n if n < count else self.steps[n - count].reads[0] for n in main.reads])
+        sources = [n if n < count else self.steps[n - count].reads[0] for n in main.reads]
+        return (main if isinstance(main, MapValues) else main.kernel).shape, tuple(sources)
 
     # -- alternatives -------------------------------------------------------------------------------------------
     @cached
@@ -184,6 +190,18 @@ class Plan:
     def kernels(self) -> tuple[Kernel, ...]:
         """Return the kernels that the plan runs, each once."""
         return tuple(dict.fromkeys(kernel for step in self.steps for kernel in step.kernels))
+
+
+def _in_a_row(steps: tuple[Step, ...], storages: Sequence[Storage], out: Storage | None = None) -> Storage:
+    """Take steps of which each reads the result of the one before it alone."""
+    for step in steps[:-1]:
+        storages = (step.run(storages),)
+    return steps[-1].run(storages, out)
+
+
+def _shape(assignment: Assignment, names: tuple[str, ...], storages: Sequence[Storage]) -> tuple[int, ...]:
+    sizes = sizes_of(assignment, names, storages)
+    return tuple([sizes[v] for v in assignment.target.indices])
 
 
 def sizes_of(assignment: Assignment, names: Iterable[str], storages: Sequence[Storage]) -> dict[str, int]:

@@ -25,8 +25,6 @@ if TYPE_CHECKING:
 else:
     hash_growth = Door("weft.execution.hash_growth")
 
-_NOTHING: Mapping[str, str] = {}
-
 
 class Planned(Protocol):
     """A plan, as far as the steps of another ask it."""
@@ -72,12 +70,12 @@ class Step:
     @property
     def stages(self) -> Mapping[str, str]:
         """Text of every stage of the step's kernel, by name; empty if the step has no kernel."""
-        return _NOTHING
+        return self.kernels[-1].stages if self.kernels else {}
 
     @property
     def passes(self) -> Mapping[str, str]:
         """Text of what each pass of the compiler returned for the step's kernel, by name."""
-        return _NOTHING
+        return self.kernels[-1].passes if self.kernels else {}
 
     @property
     def queries(self) -> str:
@@ -111,14 +109,6 @@ class Compute(Step):
     def prunes(self) -> bool:
         chains, last = self.kernel.facts.chains, len(self.makes.format.levels) - 1
         return self.kernel.facts.skip_fill and bool(chains) and chains[-1].last == last
-
-    @property
-    def stages(self) -> Mapping[str, str]:
-        return self.kernel.stages
-
-    @property
-    def passes(self) -> Mapping[str, str]:
-        return self.kernel.passes
 
     def summary(self, told: Collection[str]) -> str:
         return self.kernel.summary(told)
@@ -227,10 +217,6 @@ class MapValues(Step):
     @property
     def stages(self) -> Mapping[str, str]:
         return {"structure": self.reason, **self.kernels[-1].stages}
-
-    @property
-    def passes(self) -> Mapping[str, str]:
-        return self.kernels[-1].passes
 
     def summary(self, told: Collection[str]) -> str:
         return f"{self.reason}\nparallel: the loop over the stored values"
