@@ -18,6 +18,7 @@ from contextvars import copy_context
 from dataclasses import dataclass
 from functools import cache
 from itertools import islice
+from pathlib import Path
 from typing import Any, NoReturn, TypeVar
 
 import pytest
@@ -347,7 +348,7 @@ def _is_alone(item: pytest.Item) -> bool:
 def run_item(item: pytest.Function) -> bool:
     """Run one item, with those that come after it; return whether it is an item that may run so.
 
-    One that takes fixtures, is marked, or is debugged is none: pytest runs it by itself.
+    One that takes fixtures that are not made here, is marked, or is debugged is none: pytest runs it by itself.
     """
     if (state := _state_of(item)) is None:
         return False
@@ -382,7 +383,22 @@ def _begin(item: pytest.Function, state: Any) -> None:
 
 
 def _call_of(item: pytest.Function) -> Callable[[], Any]:
-    return lambda: item.obj(**(item.callspec.params if hasattr(item, "callspec") else {}))
+    def call() -> None:
+        fixtures = {name: _FIXTURES[name](item) for name in _FIXTURES.keys() & set(item._fixtureinfo.argnames)}
+        item.obj(**fixtures, **_params_of(item))
+
+    return call
+
+
+def _params_of(item: pytest.Function) -> Mapping[str, Any]:
+    return item.callspec.params if hasattr(item, "callspec") else {}
+
+
+def _folder(item: pytest.Function) -> Path:
+    return item.config._tmp_path_factory.mktemp(re.sub(r"\W", "_", item.name)[:30])
+
+
+_FIXTURES = {"tmp_path": _folder}  # of pytest, made here for tests that begin before it is their turn
 
 
 def _after(item: pytest.Item) -> Iterator[pytest.Item]:
@@ -408,8 +424,8 @@ def _state_of(item: pytest.Item) -> Any:
         return None
     if item.config.getoption("usepdb") or item.config.getoption("trace"):
         return None
-    params = item.callspec.params if hasattr(item, "callspec") else {}
-    if set(item._fixtureinfo.argnames) - set(params):
+    params = _params_of(item)
+    if {*item._fixtureinfo.argnames} - {*params, *_FIXTURES}:
         return None
     fixtures = item._fixtureinfo.name2fixturedefs
     automatic = [fixtures[name][-1] for name in item.fixturenames if name not in params and name in fixtures]

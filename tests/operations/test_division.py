@@ -16,8 +16,7 @@ def as_dense(found):
     return found.todense() if isinstance(found, weft.SparseTensor) else found
 
 
-@pytest.fixture
-def matrix():
+def example():
     return weft.random((6, 6), density=0.3, rng=0, format="csr")
 
 
@@ -32,8 +31,8 @@ CASES = [*((np.divide, f) for f in FORMATS), *((op, f) for op in OPERATORS[1:] f
 
 
 @pytest.mark.parametrize(("op", "format"), CASES, ids=lambda case: case if isinstance(case, str) else case.__name__)
-def test_sparse_by_an_array_without_zeros(matrix, op, format):
-    A = matrix.asformat(format)
+def test_sparse_by_an_array_without_zeros(op, format):
+    A = example().asformat(format)
     for divisor in divisors():
         found = op(A, divisor)
         expected = op(A.todense(), as_dense(divisor))
@@ -46,7 +45,8 @@ def test_sparse_by_an_array_without_zeros(matrix, op, format):
 
 @pytest.mark.parametrize("value", [0.0, -0.0, np.nan, np.inf, -2.0])
 @pytest.mark.parametrize("op", OPERATORS, ids=lambda op: op.__name__)
-def test_what_the_array_holds_decides_each_time(matrix, op, value):
+def test_what_the_array_holds_decides_each_time(op, value):
+    matrix = example()
     divisor = np.full((6, 6), 2.0)
     first = op(matrix, divisor)
     divisor[1, 2] = value
@@ -97,7 +97,8 @@ def test_other_fill_values_and_arrays_on_the_left():
         np.testing.assert_array_equal(as_dense(np.ones((3, 4)) / B), 1 / B.todense())
 
 
-def test_rows_are_normalised_in_place_and_at_any_size(matrix):
+def test_rows_are_normalised_in_place_and_at_any_size():
+    matrix = example()
     sums = np.abs(np.random.default_rng(2).random((6, 1))) + 1
     expected = matrix.todense() / sums
     matrix /= sums
