@@ -103,7 +103,7 @@ ASSIGNING = """
 import os, signal, sys, threading, time
 import numpy as np, weft
 
-format, n = sys.argv[1], 4 * 10**6
+format, n = sys.argv[1], 2 * 10**6
 rng = np.random.default_rng(0)
 rows, columns = rng.integers(0, 10**6, (2, n))
 number = rows * 10**6 + columns
@@ -122,7 +122,7 @@ def entries_of(k):
 
 all_of_them = entries_of(n)
 put(weft.zeros((10**6, 10**6), format=format), 1000)
-for after in (0.6, 0.9, 1.2, 1.6):
+for after in (0.3, 0.45, 0.6, 0.8):
     A = weft.zeros((10**6, 10**6), format=format)
     A[0, 0] = 1.0
     put(A, 10)
