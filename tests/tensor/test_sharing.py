@@ -230,6 +230,28 @@ def test_pickles_and_copies(format):
     assert not any(np.shares_memory(x, y) for x, y in zip(own.arrays, A._storage.arrays, strict=True))
 
 
+def columns_first(loops):
+    return loops.reorder("j", "i")
+
+
+@pytest.mark.parametrize(
+    ("text", "types"),
+    [
+        ("y(i) = A(i,j)*x(j)", {"A": "csr", "x": "dense", "y": "dense"}),
+        ("C(i,j) = A(i,j) + B(j,i)", {"A": "csr", "B": "csr", "C": "dia"}),
+        ("C(i,k) = A(i,j)*B(j,k) + A(i,k)", {"A": "coo", "B": "dok", "C": "csr"}),
+        ("y(j) = A(i,j)*x(i)", {"A": "dense", "x": "dense", "y": "dense", "schedule": columns_first}),
+    ],
+)
+def test_kernels_are_pickled(text, types):
+    operands = {"A": np.diag(np.arange(3.0)) + 1, "B": np.arange(9.0).reshape(3, 3), "x": np.arange(3.0)}
+    k = weft.compile(text, **types)
+    operands = {name: operands[name] for name in k.operands}
+    for again in (pickle.loads(pickle.dumps(k)), copy.deepcopy(k), copy.copy(k)):
+        assert again.source == k.source
+        np.testing.assert_array_equal(weft.asarray(again(**operands)).todense(), weft.asarray(k(**operands)).todense())
+
+
 @pytest.mark.parametrize("format", FORMATS)
 @pytest.mark.parametrize(
     "new",

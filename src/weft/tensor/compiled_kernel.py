@@ -166,6 +166,10 @@ class CompiledKernel:
         self._all_types = {**self._types, target: self._plan.target}
         self.source: str = self._report.source  # made here, so that a schedule that does not apply is refused here
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Pickle what was asked for, and not the plan, which another process makes or has already."""
+        return type(self), (self._assignment, self._types, self._text, self._user_schedule)
+
     @property
     def kernels(self) -> Collection[execution.Kernel]:
         """The kernels that compute the steps of the expression.
