@@ -16,6 +16,7 @@ MIB = 1 << 20
 
 @pytest.fixture(autouse=True)
 def clean():
+    gc.collect()  # else arrays of other tests come to the pool in the middle
     clear_pool()
     with config.override(memory_pool=64 * MIB):
         yield
