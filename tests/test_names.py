@@ -61,6 +61,13 @@ def test_options_of_users_own_formats(monkeypatch):
         assert A.asformat("padded", pad=3).nnz == A.asformat("anything", whatever=3).nnz == 2
         with pytest.raises(TypeError, match="'paad'; did you mean 'pad'"):
             A.asformat("padded", paad=3)
+        weft.register_format("lists", weft.Format("(i,j) -> (i,j)", [weft.Compressed()] * 2))
+        for name, order in (("lists", 3), ("lists:1,0", 3), ("lists:0", 1)):
+            with pytest.raises(FormatError, match=f"format {name} stores tensors with 2 axes; this one has {order}"):
+                weft.zeros((2,) * order, format=name)
+            with pytest.raises(FormatError, match="stores tensors with 2 axes"):
+                weft.compile(f"B({','.join('ijk'[:order])}) = A({','.join('ijk'[:order])})", A=name)
+        assert weft.eye(3, format="lists:1,0").T.asformat("lists").nnz == 3
     finally:
         monkeypatch.undo()
         for cached in (catalogue._parsed, catalogue._takes, catalogue._all_options):

@@ -401,7 +401,8 @@ def _parsed(format: FormatLike, order: int | None, **options: Any) -> Format:
             raise FormatError(f"format {format!r} needs the number of axes; give letters such as 'ds' instead")
         # A mode order after the name permutes the axes of the catalogue's format.
         result = Entry(name, _CATALOGUE[name])(order, **options) if options else _CATALOGUE[name](order)
-        return result.permuted(inverse_permutation(_mode_order(format, modes, order))) if modes else result
+        if modes and result.order == order:
+            result = result.permuted(inverse_permutation(_mode_order(format, modes, order)))
     elif _is_letters(format) or (format == "" and order == 0):
         levels = [_LETTERS[letter] for letter in name]
         remapping = Remapping.parse(modes) if "->" in modes else Remapping(_mode_order(format, modes, len(levels)))
