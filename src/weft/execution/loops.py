@@ -104,16 +104,6 @@ class Loops:
         """The computation in words: an expression, or what is done with tensors of which formats."""
         return self.facts.text if self.request is None or isinstance(self.request, LoopRequest) else self.run.described
 
-    @property
-    def stages(self) -> dict[str, str]:
-        """Texts of all stages of the compiler, by name."""
-        return self.module.stages
-
-    @property
-    def passes(self) -> dict[str, str]:
-        """Texts of what each pass of the compiler returned, by name."""
-        return self.module.passes
-
     def functions(self, group: str) -> Functions:
         """Return functions of the loops."""
         functions = self._functions.get(group)
@@ -153,7 +143,7 @@ def show(loops: Loops) -> None:
     stages = config.debug - {VERIFY}
     if not stages:
         return
-    passes = loops.passes if stages.intersection(PASSES) or "all" in stages else {}
-    for name, text in {**passes, **loops.stages}.items():
+    passes = loops.module.passes if stages.intersection(PASSES) or "all" in stages else {}
+    for name, text in {**passes, **loops.module.stages}.items():
         if name in stages or "all" in stages:
             print(f"== {name}: {loops.text}\n{text}\n", file=sys.stderr)

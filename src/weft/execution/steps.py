@@ -304,11 +304,11 @@ class InsertIntoTables(Step):
 
     @property
     def stages(self) -> Mapping[str, str]:
-        return self.loops.stages
+        return self.loops.module.stages
 
     @property
     def passes(self) -> Mapping[str, str]:
-        return self.loops.passes
+        return self.loops.module.passes
 
 
 @record
