@@ -627,7 +627,7 @@ PAGES: tuple[Page, ...] = (
                     "errors",
                     """
                 NotationError ShapeError FormatError StorageError FileFormatError DTypeError DensifyError
-                UnsupportedError ScheduleError LoweringError CompilerError NotCompiledError MissingNameError
+                UnsupportedError ScheduleError LoweringError CompilerError NotCompiledError DeviceError MissingNameError
                 MissingPackageError ResultTooLargeError IndexOverflowError
             """,
                 ),

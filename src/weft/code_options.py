@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from functools import cache
 from typing import Any
+from typing import Literal as OneOf
 
 from .records import record
 
@@ -21,6 +22,7 @@ class CodeOptions:
     verify: bool = False  # True if the result of every pass of the compiler is checked
     # The settings with which C is compiled: ``cc``, ``cflags``, ``optimization`` and ``sanitize``.
     build: tuple[str | None, str, int, bool] = (None, "", 3, False)
+    target: OneOf["c", "cuda"] = "c"  # the language in which functions are printed
 
     # Equal options are one object, so that a key with them is hashed and compared as fast as one without.
     __eq__ = object.__eq__

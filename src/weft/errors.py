@@ -12,6 +12,7 @@ __all__ = [
     "DTypeError",
     "DensifyError",
     "DensifyWarning",
+    "DeviceError",
     "FileFormatError",
     "FormatError",
     "IndexOverflowError",
@@ -225,6 +226,17 @@ class CompilerError(WeftError, RuntimeError):
     --------
     >>> import weft.errors
     >>> issubclass(weft.errors.CompilerError, RuntimeError)
+    True
+    """
+
+
+class DeviceError(WeftError, RuntimeError):
+    """Error for what a device cannot do, or for operands on different devices; the message says what to do instead.
+
+    Examples
+    --------
+    >>> import weft.errors
+    >>> issubclass(weft.errors.DeviceError, RuntimeError)
     True
     """
 

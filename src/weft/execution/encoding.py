@@ -62,7 +62,9 @@ _WRITERS: Mapping[type, Callable[[Any], Any]] = {
     Format: _format_as_json,
     TensorType: lambda value: ["type", value.dtype, encode(value.format), value.index_dtypes, encode(value.fill)],
     # How C is compiled does not change it.
-    CodeOptions: lambda value: ["options", value.reassociate, value.vector_functions, sorted(value.disabled)],
+    CodeOptions: lambda value: [
+        *("options", value.reassociate, value.vector_functions, sorted(value.disabled), value.target)
+    ],
 }
 
 
@@ -92,13 +94,13 @@ _READERS: Mapping[str, Callable[[list[Any]], Any]] = {
     "map": lambda parts: {decode(key): decode(item) for key, item in parts},
     "format": lambda parts: _format(json.dumps(parts)),
     "type": lambda parts: tensor_type(parts[0], decode(parts[1]), tuple(parts[2]), decode(parts[3])),
-    "options": lambda parts: _options(parts[0], parts[1], frozenset(parts[2])),
+    "options": lambda parts: _options(parts[0], parts[1], frozenset(parts[2]), parts[3]),
 }
 
 
-def _options(reassociate: bool, vector_functions: bool, disabled: frozenset[str]) -> CodeOptions:
-    now = config.code
-    if (now.reassociate, now.vector_functions, now.disabled) == (reassociate, vector_functions, disabled):
+def _options(reassociate: bool, vector_functions: bool, disabled: frozenset[str], target: Any) -> CodeOptions:
+    now, given = config.code, (reassociate, vector_functions, disabled, target)
+    if (now.reassociate, now.vector_functions, now.disabled, now.target) == given:
         return now
     return code_options(
         reassociate=reassociate,
@@ -106,6 +108,7 @@ def _options(reassociate: bool, vector_functions: bool, disabled: frozenset[str]
         disabled=disabled,
         verify=now.verify,
         build=now.build,
+        target=target,
     )
 
 
