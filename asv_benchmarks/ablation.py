@@ -77,6 +77,11 @@ def long_fibres() -> Run:
     return mttkrp(weft.random((scaled(100), 100, 1000), nnz=10_000 * scaled(100), format="csf", rng=0))
 
 
+def single_entries() -> Run:
+    n = scaled(30_000)
+    return mttkrp(weft.random((n, n, n), nnz=30 * n, format="csf", rng=0))
+
+
 def scaled_rows() -> Run:
     a = csr("denormal")
     x, y, z = (numbers(n) for n in (a.shape[1], a.shape[0], a.shape[0]))
@@ -208,6 +213,7 @@ CASES: dict[str, Callable[[], Run]] = {
     "two sums": two_sums,
     "MTTKRP, long fibres": long_fibres,
     "MTTKRP, short fibres": short_fibres,
+    "MTTKRP, single entries": single_entries,
     "scaled rows": scaled_rows,
     "dia SpMV": product("Lin", "dia"),
     "dia to csr": conversion(lambda: csr("Lin").asformat("dia"), "csr"),

@@ -32,6 +32,7 @@ from .ir.passes.prefetch_streams import prefetch_memory
 from .ir.passes.reciprocals import divide_by_reciprocals
 from .ir.passes.scalar_powers import scalar_powers
 from .ir.passes.simplify import simplify
+from .ir.passes.single_entries import single_entries
 from .ir.passes.vector_math import batch_math_calls
 from .lowering.context import LoweringContext
 from .lowering.function_spec import FunctionSpec
@@ -191,6 +192,8 @@ def generate(
 
 def optimize(function: Function, options: CodeOptions, trace: Trace) -> Function:
     """Return a function with the same results whose loops are faster, and can be interrupted."""
+    if options.enabled("single-entries"):
+        function = trace("single entries", single_entries, function)
     if options.enabled("reciprocals"):
         function = trace("reciprocals", divide_by_reciprocals, function)
     if options.enabled("scalar-powers"):

@@ -57,6 +57,11 @@ OPTIMIZATIONS = (
         ("column sums", "column extremes"),
     ),
     Optimization(
+        "single-entries",
+        "A fibre of one entry is multiplied at once, without the workspace of longer ones.",
+        ("MTTKRP, single entries",),
+    ),
+    Optimization(
         "reciprocals",
         "Division by a size in a loop is multiplication by its reciprocal.",
         ("csr reshape", "coo reshape"),
@@ -137,8 +142,8 @@ NAMES = tuple(one.name for one in OPTIMIZATIONS)
 
 PASSES = (
     "explicit sums", "merged reductions", "independent sums", "format views", "cheapest schedule", "tiling",
-    "parallel loop", "user schedule", "result placement", "entry tiles", "lowering", "simplify", "reciprocals",
-    "scalar powers", "vector math", "prefetch", "polling",
+    "parallel loop", "user schedule", "result placement", "entry tiles", "lowering", "simplify",
+    "single entries", "reciprocals", "scalar powers", "vector math", "prefetch", "polling",
 )  # fmt: skip
 """The compiler's passes: each is one line of ``weft.compiler``."""
 STAGES = ("index notation", "formats", "schedule", "attribute queries", "concrete notation", "lattices", "ir", "c")
