@@ -22,7 +22,7 @@ PACKAGE = ROOT / "src" / "weft"
 ORDER = (
     "_api", "sections", "hints", "errors", "doors", "records", "trees", "optimizations", "code_options",
     "variant", "device_program", "control_groups", "config", "tracebacks", "dtypes", "abi", "ir", "index_notation",
-    "concrete_notation",
+    "derivatives", "concrete_notation",
     "remapping", "queries", "formats", "analysis", "scheduling", "lowering", "assembly", "codegen", "tracing",
     "compiler", "module", "runtime", "storage", "execution", "operations", "tensor", "drawing", "numpy_api",
     "array_api", "interop", "io", "csgraph", "fft", "lib", "linalg", "dask", "xarray", "testing", "versions",

@@ -141,9 +141,10 @@ PAGES: tuple[Page, ...] = (
     Page(
         "index_notation",
         "Index notation and kernels",
-        "`einsum`, `evaluate`, `compile`, `explain`, and queries about structure",
+        "`einsum`, `evaluate`, `compile`, `explain`, derivatives, and queries about structure",
         (
             Group("Expressions", "einsum evaluate compile explain einsum_path"),
+            Group("Derivatives", "vjp value_and_grad jvp derivative"),
             Group("Queries", "query"),
             Group(
                 "Kernels",

@@ -282,6 +282,10 @@ from .tensor import asarray as asarray
 from .tensor import from_coords as from_coords
 from .tensor import from_levels as from_levels
 from .tensor import random as random
+from .tensor.derivative import derivative as derivative
+from .tensor.derivative import jvp as jvp
+from .tensor.derivative import value_and_grad as value_and_grad
+from .tensor.derivative import vjp as vjp
 from .tensor.display import spy as spy
 from .tensor.einsum import compile as compile
 from .tensor.einsum import einsum as einsum

@@ -77,6 +77,12 @@ class Operator:
     leaves_out: bool = False
     symbol: str | None = None  # Spelling in index notation, such as ``+``; None if the operator is called by name
     precedence: int = 0  # Binding strength of ``symbol`` in printed text
+    # The derivative by each operand, as index notation of the operands ``x`` and ``y`` and of the result ``value``. If
+    # the derivative is not a product with the operand's tangent, it is the tangent of the result, with ``dot`` for that
+    # of the operand. ``"0"`` is the derivative of a piecewise constant function; None says that there is none.
+    partials: tuple[str, ...] | None = None
+    # The gradient of each operand, where it is not that of the tangent read backwards; ``dot`` is the result's.
+    adjoints: tuple[str, ...] | None = None
 
     @property
     def has_identity(self) -> bool:
@@ -228,6 +234,51 @@ OPERATORS: dict[str, Operator] = {
         *(Operator(f.__name__, 2, f"call:{f.__name__}", f) for f in _REPETITIONS.values()),
     )
 }  # fmt: skip
+
+_EQUAL = "select(equal(x, y), 0.5*dot)"  # equal operands share the gradient of the lesser or the greater one
+_LESS, _GREATER = (f"select({name}(x, y), dot) + {_EQUAL}" for name in ("less", "greater"))
+_X_IS_NAN, _Y_IS_NAN = (f"select(not_equal({name}, {name}), dot)" for name in "xy")
+_PARTIALS = {
+    "add": ("1", "1"), "subtract": ("1", "-1"), "multiply": ("y", "x"), "divide": ("1/y", "-value/y"),
+    "negative": ("-1",), "positive": ("1",), "left": ("1", "0"),
+    "minimum": (_LESS, _GREATER), "maximum": (_GREATER, _LESS),
+    # NaN beside a number is not the result.
+    "fmin": (f"{_LESS} + {_Y_IS_NAN}", f"{_GREATER} + {_X_IS_NAN}"),
+    "fmax": (f"{_GREATER} + {_Y_IS_NAN}", f"{_LESS} + {_X_IS_NAN}"),
+    "select": ("0", "select(x, dot)"), "kept": ("0", "select(x, dot)"),
+    "nan_as_zero": ("select(equal(x, x), dot)",), "nan_as_one": ("select(equal(x, x), dot)",),
+    "conjugate": ("conjugate(dot)",), "real": ("real(dot)",), "imag": ("imag(dot)",),
+    "absolute": ("real(conjugate(sign(x))*dot)",),
+    "square": ("2*x",), "sqrt": ("0.5/value",), "cbrt": ("1/(3*square(value))",), "reciprocal": ("-square(value)",),
+    "exp": ("value",), "expm1": ("value + 1",), "exp2": (f"{math.log(2)}*value",),
+    "log": ("1/x",), "log1p": ("1/(1 + x)",), "log2": (f"{1 / math.log(2)}/x",), "log10": (f"{1 / math.log(10)}/x",),
+    "sin": ("cos(x)",), "cos": ("-sin(x)",), "tan": ("1 + square(value)",),
+    "sinh": ("cosh(x)",), "cosh": ("sinh(x)",), "tanh": ("1 - square(value)",),
+    "arcsin": ("1/sqrt(1 - square(x))",), "arccos": ("-1/sqrt(1 - square(x))",), "arctan": ("1/(1 + square(x))",),
+    "arcsinh": ("1/sqrt(1 + square(x))",), "arccosh": ("1/(sqrt(x - 1)*sqrt(x + 1))",),
+    "arctanh": ("1/(1 - square(x))",), "deg2rad": (f"{math.pi / 180}",), "rad2deg": (f"{180 / math.pi}",),
+    "arctan2": ("y/(square(x) + square(y))", "-x/(square(x) + square(y))"), "hypot": ("x/value", "y/value"),
+    "logaddexp": ("exp(x - value)", "exp(y - value)"), "logaddexp2": ("exp2(x - value)", "exp2(y - value)"),
+    # A constant power has no derivative beside 0**0; the logarithm is not taken where the power is 0.
+    **dict.fromkeys(("power", "float_power"),
+                    ("select(not_equal(y, 0), y*power(x, y - 1))", "select(not_equal(x, 0), log(x))*value")),
+    "fmod": ("1", "-trunc(x/y)"), "remainder": ("1", "-floor_divide(x, y)"), "ldexp": ("ldexp(dot, y)", "0"),
+    "heaviside": ("0", "select(equal(x, 0), dot)"),
+    "copysign": ("sign(x)*copysign(1.0, y)", "0"), "nextafter": ("1", "0"),
+    **dict.fromkeys((f.__name__ for f in functions.CONVERSIONS if f.__name__[0] in "fc"), ("1",)),
+    **dict.fromkeys((f.__name__ for f in functions.CONVERSIONS if f.__name__[0] not in "fc"), ("0",)),
+    **dict.fromkeys(("ceil", "floor", "rint", "sign", "trunc"), ("0",)),
+    **dict.fromkeys(("isfinite", "isinf", "isnan", "logical_not", "signbit"), ("0",)),
+    **dict.fromkeys(("equal", "not_equal", "less", "less_equal", "greater", "greater_equal"), ("0", "0")),
+    **dict.fromkeys(("logical_and", "logical_or", "logical_xor", "floor_divide"), ("0", "0")),
+}  # fmt: skip
+
+_ADJOINTS = {"imag": ("1j*dot",), "absolute": ("sign(x)*dot",)}
+
+OPERATORS |= {
+    name: replace(OPERATORS[name], partials=partials, adjoints=_ADJOINTS.get(name))
+    for name, partials in _PARTIALS.items()
+}
 
 _SIDES = {(0,): "left-absorbing", (1,): "right-absorbing", (0, 1): "absorbing"}
 

@@ -118,11 +118,11 @@ def evaluate(text: str, /, *, format: FormatLike | None = None, dtype: DTypeLike
         assignment, used = _parsed_with_names(text) if isinstance(text, str) else _with_names(parse(text))
         if not operands.keys() <= used:
             check_names(text, operands, sorted(used), ("format", "dtype"))
-        adopted = _adopted(operands, weak=True)
+        by_name = adopted(operands, weak=True)
         if dtype is not None and used <= operands.keys():
-            types = tuple([(name, operand.storage.type) for name, operand in adopted.items()])
+            types = tuple([(name, operand.storage.type) for name, operand in by_name.items()])
             _require_held(assignment, types, value_dtype(dtype))
-        return _run(assignment, adopted, format, dtype)
+        return run(assignment, by_name, format, dtype)
     except WeftError as error:
         end_at_caller(error)
         raise
@@ -157,7 +157,7 @@ def _parsed_einsum(operands: Sequence[Any]) -> tuple[Einsum, tuple[Any, ...]]:
         raise ShapeError(f"{error}, stored as {', '.join(formats)}" if formats else str(error)) from None
 
 
-def _adopted(operands: Mapping[str, Any], *, weak: bool) -> dict[str, Operand]:
+def adopted(operands: Mapping[str, Any], *, weak: bool) -> dict[str, Operand]:
     """Convert operands to storages, by name; ``weak`` numbers of Python take their dtype from the other operands."""
     by_name: dict[str, Operand] = {}
     # Tensors and arrays, which are usual, come first: small calls take little more time than these checks.
@@ -196,7 +196,7 @@ def _format_of(assignment: Assignment, format: FormatLike | None) -> Format | No
     return None if format is None else parse_format(format, len(assignment.target.indices))
 
 
-def _run(
+def run(
     assignment: Assignment, operands: Mapping[str, Operand], format: FormatLike | None, dtype: DTypeLike | None
 ) -> Any:
     storages, has_array = {}, False
@@ -322,7 +322,7 @@ def einsum(
         raise ValueError(f"reduce is one of {', '.join(REDUCTIONS)}, not {reduce!r}")
     try:
         notation, arguments = _parsed_einsum(operands)
-        by_name = _adopted(dict(zip(notation.names, arguments, strict=True)), weak=False)
+        by_name = adopted(dict(zip(notation.names, arguments, strict=True)), weak=False)
         # The usual call needs neither a conversion by a casting rule nor another memory order.
         if out is None and dtype is None and order == "K" and casting == "safe":
             return _contracted(notation, by_name, None, optimize, format, reduce)
@@ -388,7 +388,7 @@ def _contracted(
     """Compute an einsum in the common dtype of its operands, or in a wider one."""
     assignment = notation.assignment if reduce == "sum" else reduced(notation.assignment, REDUCTIONS[reduce])
     if len(operands) < 3:
-        return _run(assignment, operands, format, dtype)
+        return run(assignment, operands, format, dtype)
     dtypes = {name: operand.storage.dtype for name, operand in operands.items()}
     common = np.result_type(*dtypes.values())
     if reduce == "sum" and result_dtype(explicit_sums(assignment).value, dtypes) != common:
@@ -400,7 +400,7 @@ def _contracted(
         # A path of one step with all operands is one loop nest, which _run computes below.
         if len(planned.path) > 1 or len(planned.path[0]) < len(operands):
             return _by_steps(planned, list(operands.values()), common, format, dtype)
-    return _run(use_computation_dtype(assignment, tuple(dtypes.items()), common.name), operands, format, dtype)
+    return run(use_computation_dtype(assignment, tuple(dtypes.items()), common.name), operands, format, dtype)
 
 
 def reduced(assignment: Assignment, op: str) -> Assignment:
@@ -437,7 +437,7 @@ def einsum_path(*operands: Any, optimize: Any = "auto") -> tuple[list[Any], str]
     ['einsum_path', (1, 2), (0, 1)]
     """
     notation, given = _parsed_einsum(operands)
-    found = list(_adopted(dict(zip(notation.names, given, strict=True)), weak=False).values())
+    found = list(adopted(dict(zip(notation.names, given, strict=True)), weak=False).values())
     planned = _planned(notation, found, optimize)
     fused = len(planned.path) == 1
     lines = [
@@ -636,7 +636,7 @@ def explain(*operands: Any, stages: bool | str | Iterable[str] = False, **named:
             return compile(text, dtypes=None if dtype is None else {target: dtype}, **named).explain(
                 stages=stages, format="svg" if picture else "text"
             )
-        notation, assignment, by_name = None, _parsed(text), _adopted(named, weak=True)
+        notation, assignment, by_name = None, _parsed(text), adopted(named, weak=True)
     else:
         if not any(isinstance(each, (str, list, tuple)) for each in operands):
             raise NotationError(
@@ -646,7 +646,7 @@ def explain(*operands: Any, stages: bool | str | Iterable[str] = False, **named:
         notation, arguments = _parsed_einsum(operands)
         assignment, by_name = (
             notation.assignment,
-            _adopted(dict(zip(notation.names, arguments, strict=True)), weak=False),
+            adopted(dict(zip(notation.names, arguments, strict=True)), weak=False),
         )
     dtype_name = None if dtype is None else value_dtype(dtype).name
     held = {name: operand.storage for name, operand in by_name.items()}

@@ -1,0 +1,118 @@
+"""Programs: the statements of a backward or forward pass, and the values that it keeps from the value's computation."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+
+from ..errors import NotationError, UnsupportedError
+from ..hints import did_you_mean
+from ..index_notation import explicit_sums, free_variables, tensors, to_text, variables
+from ..index_notation.nodes import Access, Apply, Assignment, Expr, Literal
+from ..index_notation.operator_table import OPERATORS
+from ..index_notation.traversal import has_reduction, rewrite_outermost
+from ..records import record
+from .pullback import Gradient, Pullback, push_forward, unused_name
+from .rules import ZERO
+
+
+@record
+class BackwardPass:
+    """Statements that compute the gradients of operands from that of the result."""
+
+    assignment: Assignment  # the value's, with explicit sums
+    cotangent: str  # the name of the gradient of the result
+    kept: tuple[Assignment, ...]  # statements whose results the value's computation keeps
+    gradients: tuple[Gradient, ...]
+
+    @property
+    def value(self) -> Assignment:
+        """The statement that computes the value from the operands and from what is kept."""
+        target = self.assignment.target
+        return Assignment(target, with_kept(self.assignment.value, self.kept))
+
+    def statement(self, gradient: Gradient, stored: bool) -> Assignment:
+        """Return the statement of one gradient; ``stored`` samples it where the operand has entries."""
+        taken = {*tensors(self.assignment), *variables(self.assignment), *gradient.identities, self.cotangent}
+        target = Access(unused_name(f"{gradient.tensor}_bar", taken), gradient.indices)
+        value = gradient.value
+        if stored:
+            pattern = Access(unused_name(f"{gradient.tensor}_stored", taken), gradient.indices)
+            return Assignment(target, Apply("select", (pattern, value)))
+        operand = Access(gradient.tensor, gradient.indices)
+        if value == ZERO:
+            value = Apply("select", (Literal(False), operand))
+        elif not set(gradient.indices) <= set(free_variables(value)):
+            value = Apply("left", (value, operand))
+        return Assignment(target, value)
+
+
+def backward_pass(
+    assignment: Assignment,
+    wrt: Sequence[str],
+    keeps: Callable[[Assignment], bool] | None = None,
+    conjugate: bool = False,
+) -> BackwardPass:
+    """Return the backward pass of an assignment.
+
+    ``keeps`` decides which intermediate values the forward pass keeps. Without it, the statements read operands alone.
+    """
+    explicit = differentiable(assignment, wrt)
+    names = {*tensors(explicit), *variables(explicit)}
+    cotangent = unused_name(f"{explicit.target.tensor}_bar", names)
+    kept: list[Assignment] = []
+    decided: dict[Expr, Expr] = {}
+
+    def value(expr: Expr) -> Expr:
+        """Return how the backward pass reads the value of a part of the expression."""
+        if keeps is None or not has_reduction(expr):
+            return expr
+        if expr == explicit.value:
+            return explicit.target
+        if expr not in decided:
+            name = unused_name("kept", {*names, cotangent, *(a.target.tensor for a in kept)})
+            part = Assignment(Access(name, free_variables(expr)), expr)
+            decided[expr] = part.target if keeps(part) else with_kept(expr, kept)
+            if decided[expr] is part.target:
+                kept.append(part)
+        return decided[expr]
+
+    pullback = Pullback(explicit, wrt, cotangent, value, conjugate)
+    return BackwardPass(explicit, cotangent, tuple(kept), pullback.gradients())
+
+
+def tangent(assignment: Assignment, wrt: Iterable[str]) -> tuple[Assignment, Mapping[str, str]]:
+    """Return the statement of the tangent of a result, and the names of the operands' tangents in it, by operand."""
+    wrt = tuple(wrt)
+    explicit = differentiable(assignment, wrt)
+    taken = {*tensors(explicit), *variables(explicit)}
+    names = {name: unused_name(f"{name}_dot", taken) for name in wrt}
+    target = Access(unused_name(f"{explicit.target.tensor}_dot", taken), explicit.target.indices)
+    value = push_forward(explicit, names)
+    if not set(target.indices) <= set(free_variables(value)):
+        value = Apply("left", (value, explicit.value))
+    return Assignment(target, value), names
+
+
+def differentiable(assignment: Assignment, wrt: Iterable[str]) -> Assignment:
+    """Return an assignment with explicit sums; raise if it has no derivative by these operands."""
+    text = to_text(assignment)
+    if assignment.op is not None:
+        symbol = OPERATORS[assignment.op].symbol
+        target = assignment.target.tensor
+        raise UnsupportedError(
+            f"{symbol}= has no derivative, in {text}; write the sum with the old value as an operand: "
+            f"{target}_new... = {target}... {symbol} ..."
+        )
+    names = tensors(assignment.value)
+    for name in wrt:
+        if name not in names:
+            raise NotationError(
+                f"{text} has no operand {name}{did_you_mean(name, names)}; its operands are {', '.join(names)}"
+            )
+    return explicit_sums(assignment)
+
+
+def with_kept(expr: Expr, kept: Sequence[Assignment]) -> Expr:
+    """Return an expression that reads the kept values of its parts."""
+    known = {part.value: part.target for part in kept}
+    return rewrite_outermost(expr, known.get) if known else expr

@@ -1,0 +1,81 @@
+"""Derivatives as text: which statement each expression gets, and that weft reads it."""
+
+import numpy as np
+import pytest
+
+import weft
+from weft.errors import NotationError, UnsupportedError
+from weft.index_notation.operator_table import OPERATORS
+from weft.index_notation.parser import parse
+
+TEXTS = {
+    ("y(i) = A(i,j)*x(j)", "A"): "A_bar(i,j) = y_bar(i)*x(j)",
+    ("y(i) = A(i,j)*x(j)", "x"): "x_bar(j) = sum(i, y_bar(i)*A(i,j))",
+    ("C(i,k) = A(i,j)*A(j,k)", "A"): "A_bar(i,j) = sum(k, C_bar(i,k)*A(j,k)) + sum(i1, C_bar(i1,j)*A(i1,i))",
+    ("s = x(i)*x(i)", "x"): "x_bar(i) = 2*(s_bar*x(i))",
+    ("y(i) = x(i)/z(i)", "x"): "x_bar(i) = y_bar(i)/z(i)",
+    ("y(i) = x(i) - z(i)", "z"): "z_bar(i) = -y_bar(i)",
+    ("y(i) = power(x(i), 3)", "x"): "x_bar(i) = y_bar(i)*(3*power(x(i), 2))",
+    ("y(i) = exp(x(i))", "x"): "x_bar(i) = y_bar(i)*exp(x(i))",
+    # A nested sum is a nested sum again: no statement has more loops than the expression.
+    ("y(i) = A(i,j)*sum(k, B(j,k)*x(k))", "x"): "x_bar(k) = sum(j, sum(i, y_bar(i)*A(i,j))*B(j,k))",
+    # What does not depend on an index has it from the operand.
+    ("s = sum(i, x(i))", "x"): "x_bar(i) = left(s_bar, x(i))",
+    ("y(i) = sum(j, A(i,j) + x(i))", "x"): "x_bar(i) = sum(j, left(y_bar(i), A(i,j)))",
+    # Repeated indices.
+    ("s = A(i,i)", "A"): "A_bar(i,i1) = select(identity(i,i1), s_bar)",
+    ("y(i) = floor(x(i))", "x"): "x_bar(i) = select(False, x(i))",
+    ("ij,jk->ik", 0): "A_bar(i,j) = sum(k, out_bar(i,k)*B(j,k))",
+    ("ij,jk", "B"): "B_bar(j,k) = sum(i, out_bar(i,k)*A(i,j))",
+    # Names that are taken.
+    ("y(i) = y_bar(i)*x_bar(i)*x(i)", "x"): "x_bar1(i) = y_bar1(i)*(y_bar(i)*x_bar(i))",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("text", "wrt"), TEXTS)
+def test_statement(text, wrt):
+    statement = weft.derivative(text, wrt)
+    assert statement == TEXTS[text, wrt]
+    parse(statement)
+
+
+def test_sampled_statement():
+    statement = weft.derivative("y(i) = A(i,j)*x(j)", "A", structure="stored")
+    assert statement == "A_bar(i,j) = select(A_stored(i,j), y_bar(i)*x(j))"
+
+
+def test_derivative_of_a_derivative():
+    """Of a polynomial: the Hessian of x(i)*A(i,j)*x(j) is A(i,j) + A(j,i)."""
+    second = weft.derivative(weft.derivative("s = x(i)*A(i,j)*x(j)", "x"), "x")
+    A = np.arange(9.0).reshape(3, 3)
+    product = weft.evaluate(second, A=A, s_bar=1.0, x_bar_bar=np.array([0.0, 1.0, 0.0]))
+    np.testing.assert_allclose(product, (A + A.T)[1])
+
+
+@pytest.mark.parametrize("op", OPERATORS)
+def test_each_operator_has_partials_or_raises_by_name(op):
+    row = OPERATORS[op]
+    if not op.isidentifier():
+        return  # such operators say what data say, and no expression of users has them
+    args = ", ".join(f"{name}(i)" for name in "xy"[: row.arity])
+    if row.partials is None:
+        with pytest.raises(UnsupportedError, match=rf"\b{op} has no derivative"):
+            weft.derivative(f"z(i) = {op}({args})", "x")
+        return
+    assert len(row.partials) == row.arity
+    for name in "xy"[: row.arity]:
+        parse(weft.derivative(f"z(i) = {op}({args})", name))
+
+
+@pytest.mark.parametrize(
+    ("text", "wrt", "message"),
+    [
+        ("y(i) = any(j, A(i,j))", "A", r"any has no derivative, in any\(j, bool\(A\(i,j\)\)\)"),
+        ("y(i) += A(i,j)*x(j)", "A", r"\+= has no derivative, in y\(i\) \+= A\(i,j\)\*x\(j\)"),
+        ("y(i) = A(i,j)*x(j)", "B", r"has no operand B; its operands are A, x"),
+        ("...ij,jk->...ik", 0, r"write letters instead of '\.\.\.'"),
+    ],
+)
+def test_errors(text, wrt, message):
+    with pytest.raises((UnsupportedError, NotationError), match=message):
+        weft.derivative(text, wrt)
