@@ -157,11 +157,15 @@ def _same_everywhere(output: str) -> list[str]:
 # Modules of tests are imported to look for examples, with packages that only some tests need.
 _NEED_PACKAGES = {
     "tests/interop/estimators.py": "sklearn",
+    "src/weft/autograd.py": "autograd",
     "src/weft/dask": "dask",
     "src/weft/interop/anndata.py": "anndata",
     "src/weft/interop/arrow_tables.py": "pyarrow",
     "src/weft/interop/networkx_graphs.py": "networkx",
     "src/weft/interop/pandas_series.py": "pandas",
+    "src/weft/interop/frameworks.py": "autograd",
+    "src/weft/jax.py": "jax",
+    "src/weft/torch.py": "torch",
     "src/weft/xarray.py": "xarray",
     "tests/distribution": "distributed",
 }

@@ -25,8 +25,8 @@ ORDER = (
     "derivatives", "concrete_notation",
     "remapping", "queries", "formats", "analysis", "scheduling", "lowering", "assembly", "codegen", "tracing",
     "compiler", "module", "runtime", "storage", "execution", "operations", "tensor", "drawing", "numpy_api",
-    "array_api", "interop", "io", "csgraph", "fft", "lib", "linalg", "dask", "xarray", "testing", "versions",
-    "__init__", "shipping", "playground", "demo", "__main__",
+    "array_api", "interop", "io", "autograd", "csgraph", "fft", "jax", "lib", "linalg", "dask", "torch", "xarray",
+    "testing", "versions", "__init__", "shipping", "playground", "demo", "__main__",
 )  # fmt: skip
 # The compiler is given the settings that affect code, so that these are in the keys of all that it makes.
 WITHOUT_CONFIG = set(ORDER[ORDER.index("dtypes") : ORDER.index("module") + 1])
@@ -48,8 +48,8 @@ CIRCLES = {
 LIMITS = {"C901": ("mccabe", "max-complexity", 15), "PLR0915": ("pylint", "max-statements", 60)}
 LATE = {  # what functions may import: packages that not everyone has, and what would slow the first import or kernel
     "cffi", "dask", "difflib", "flask", "h5py", "jinja2", "logging", "markupsafe", "matplotlib", "networkx",
-    "opt_einsum", "pandas", "pyarrow", "resource", "scipy", "sparse", "subprocess", "tempfile", "threadpoolctl", "tqdm",
-    "webbrowser", "werkzeug", "xarray", "zarr",
+    "opt_einsum", "pandas", "pyarrow", "resource", "scipy", "sparse", "subprocess", "tempfile", "threadpoolctl",
+    "torch", "tqdm", "webbrowser", "werkzeug", "xarray", "zarr",
 }  # fmt: skip
 DOORS = {"__init__.py", "execution/__init__.py", "tensor/lazy_methods.py"}  # where weft itself comes late
 TEXT = {".c", ".cff", ".cfg", ".h", ".json", ".md", ".py", ".rst", ".toml", ".txt", ".yaml", ".yml"}

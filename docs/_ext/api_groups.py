@@ -617,6 +617,18 @@ PAGES: tuple[Page, ...] = (
         "`weft.config` is the one object of class `Config`. [Configuration](../configuration.md) lists its settings.",
     ),
     Page(
+        "frameworks",
+        "Derivatives in other packages: weft.jax, weft.torch, weft.autograd",
+        "index notation in programs of JAX, PyTorch and autograd, which differentiate it",
+        (
+            Group("JAX", members("jax", "evaluate with_values")),
+            Group("PyTorch", members("torch", "evaluate with_values")),
+            Group("autograd", members("autograd", "evaluate with_values")),
+        ),
+        "[Derivatives](../../how_to/derivatives.md) shows them at work. Each needs its package: "
+        "`pip install 'weft[jax]'`, `'weft[torch]'` or `'weft[autograd]'`. Importing `weft.jax` makes tensors pytrees.",
+    ),
+    Page(
         "errors",
         "Errors",
         "the exceptions of weft",
@@ -642,15 +654,18 @@ PAGES: tuple[Page, ...] = (
 
 ELSEWHERE = {
     "array_api": "[The array API standard](../array_api.md): the namespace of `A.__array_namespace__()`",
+    "autograd": "[Derivatives in other packages](frameworks.md)",
     "config": "[Configuration](../configuration.md)",
     "csgraph": "[Graphs](csgraph.md)",
     "dask": "[Chunks](dask.md)",
     "errors": "[Errors](errors.md)",
     "fft": "[Fourier transforms](fft.md)",
     "interop": "[Conversion](conversion.md)",
+    "jax": "[Derivatives in other packages](frameworks.md)",
     "lib": "[Windows](xarray.md)",
     "linalg": "[Linear algebra](linalg.md)",
     "testing": "[Tests](testing.md)",
+    "torch": "[Derivatives in other packages](frameworks.md)",
     "xarray": "[Named axes](xarray.md)",
 }
 """The modules and objects of ``weft`` that have a page of their own."""

@@ -39,12 +39,15 @@ _EAGER = """
 _PLACES = {name: module for module, names in _FUNCTIONS.items() for name in names.split()}
 _MODULES = (
     "array_api",
+    "autograd",
     "csgraph",
     "dask",
     "fft",
+    "jax",
     "lib",
     "linalg",
     "testing",
+    "torch",
     "xarray",
 )  # submodules that are imported when they are first used
 # With an __all__, help() would print the documentation of every name in full. Instead, dir() lists the public names,

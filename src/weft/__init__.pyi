@@ -2,14 +2,17 @@
 """The names of weft for checkers of types; ``make stubs`` makes this file of ``_api.py`` and ``__init__.py``."""
 
 from . import array_api as array_api
+from . import autograd as autograd
 from . import csgraph as csgraph
 from . import dask as dask
 from . import errors as errors
 from . import fft as fft
 from . import interop as interop
+from . import jax as jax
 from . import lib as lib
 from . import linalg as linalg
 from . import testing as testing
+from . import torch as torch
 from . import xarray as xarray
 from .config import config as config
 from .errors import WeftError as WeftError
