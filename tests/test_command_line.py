@@ -195,6 +195,18 @@ def test_schedules(capsys):
         assert message in capsys.readouterr().err
 
 
+def test_derivatives(capsys):
+    expression = "C(i,k) = A(i,j)*B(j,k)"
+    assert main([expression, "--derivative", "B"]) == 0
+    assert capsys.readouterr().out == "B_bar(j,k) = sum(i, C_bar(i,k)*A(i,j))\n"
+    assert main([expression, "-f", "A:csr", "-f", "C:dense", "--derivative", "A", "--print", "explain"]) == 0
+    report = capsys.readouterr().out
+    assert "A_bar(i,j) = select(A_stored(i,j), sum(k, C_bar(i,k)*B(j,k)))" in report
+    assert "A_bar csr float64; A_stored csr bool; C_bar dense float64" in report
+    assert main([expression, "--derivative", "X"]) == 2
+    assert "has no operand X; its operands are A, B" in capsys.readouterr().err
+
+
 def test_files_that_cannot_hold_a_tensor(tmp_path, capsys):
     weft.save(tmp_path / "t.tns", weft.from_coords([[1], [0], [2]], [1.0]))
     assert main(["convert", str(tmp_path / "t.tns"), str(tmp_path / "t.mtx")]) == 2

@@ -14,19 +14,21 @@ import numpy as np
 
 from . import SparseTensor, __version__, demo, load, save
 from . import compile as compile_kernel
+from .derivatives import gradient_statement, pattern_of
 from .dtypes import VALUE_DTYPES, value_dtype
 from .errors import WeftError
 from .execution.conversion_request import planned_conversion
 from .execution.conversion_text import ConversionReport
 from .formats import parse_format
 from .hints import did_you_mean
+from .index_notation import parse, tensors, to_text
 from .operations.operands import storage_of
 from .optimizations import PASSES
 from .playground import serve
 from .runtime import cache, warming
 from .scheduling.commands import parse_commands, scheduler
 from .shipping import warm
-from .tensor.compiled_kernel import CompiledKernel, stage_texts
+from .tensor.compiled_kernel import CompiledKernel, orders, stage_texts
 from .versions import installation
 
 EXAMPLE = 'weft "A(i,j) = B(i,j,k)*c(k)" -f A:ds -f B:sss -f c:d'
@@ -261,6 +263,10 @@ def _compile(argv: list[str]) -> int:
         "--schedule", action="append", default=[], metavar="COMMANDS",
         help='change the loops, e.g. "split(i, i0, i1, 32); parallelize(i0)"; there are reorder and precompute, too',
     )  # fmt: skip
+    parser.add_argument(
+        "--derivative", metavar="NAME",
+        help="print the statement of the gradient by an operand; with --print or -o, compile that statement",
+    )  # fmt: skip
     parser.add_argument("-o", "--output", metavar="FILE", help="write the C to a file")
     parser.add_argument("--version", action="version", version=_version())
     if not argv:  # without arguments, the help is more useful than an error
@@ -272,7 +278,13 @@ def _compile(argv: list[str]) -> int:
     if taken := formats.keys() & {"dtypes", "schedule"}:
         raise UsageError(f"'{taken.pop()}' is an argument of weft.compile; give the tensor another name")
     schedule = scheduler(parse_commands("\n".join(options.schedule)))
-    kernel = compile_kernel(options.expression, dtypes=dtypes, schedule=schedule, **formats)
+    expression = options.expression
+    if options.derivative is not None:
+        expression, formats, dtypes = _derivative(expression, options.derivative, formats, dtypes)
+        if not options.output and not options.stages:
+            print(expression)
+            return 0
+    kernel = compile_kernel(expression, dtypes=dtypes, schedule=schedule, **formats)
     # The C is printed only if neither a file nor a stage is asked for.
     if options.output:
         Path(options.output).write_text(kernel.source, encoding="utf-8")
@@ -281,6 +293,23 @@ def _compile(argv: list[str]) -> int:
     if not options.output and not options.stages:
         print(kernel.source, end="")
     return 0
+
+
+def _derivative(
+    text: str, name: str, formats: Mapping[str, str], dtypes: Mapping[str, str]
+) -> tuple[str, dict[str, str], dict[str, str]]:
+    """Return the statement of the gradient by an operand, with the formats and dtypes of what it reads."""
+    assignment = parse(text)
+    format = formats.get(name, "dense")
+    axes = orders(assignment).get(name, 0)
+    statement = gradient_statement(assignment, name, stored=not parse_format(format, axes).is_dense)
+    names = tensors(statement)
+    extra = {} if parse_format(format, axes).is_dense else {pattern_of(statement): format, names[0]: format}
+    known = {each: chosen for each, chosen in {**formats, **extra}.items() if each in names}
+    typed = {each: chosen for each, chosen in dtypes.items() if each in names}
+    if extra:
+        typed[pattern_of(statement)] = "bool"
+    return to_text(statement), known, typed
 
 
 def _print(texts: Mapping[str, str]) -> None:

@@ -7,6 +7,8 @@ import weft
 from weft.errors import NotationError, UnsupportedError
 from weft.index_notation.operator_table import OPERATORS
 from weft.index_notation.parser import parse
+from weft.playground.stages import answer
+from weft.playground.state import State
 
 TEXTS = {
     ("y(i) = A(i,j)*x(j)", "A"): "A_bar(i,j) = y_bar(i)*x(j)",
@@ -79,3 +81,15 @@ def test_each_operator_has_partials_or_raises_by_name(op):
 def test_errors(text, wrt, message):
     with pytest.raises((UnsupportedError, NotationError), match=message):
         weft.derivative(text, wrt)
+
+
+def test_the_playground_shows_derivatives():
+    def shown(text):
+        (section,) = (each for each in answer(State(text, (("A", "csr"),))).sections if each.key == "derivatives")
+        return section.text
+
+    assert shown("y(i) = A(i,j)*x(j)").splitlines() == [
+        "A_bar(i,j) = select(A_stored(i,j), y_bar(i)*x(j))",
+        "x_bar(j) = sum(i, y_bar(i)*A(i,j))",
+    ]
+    assert "any has no derivative" in shown("y(i) = any(j, A(i,j))")

@@ -112,6 +112,28 @@ def differentiable(assignment: Assignment, wrt: Iterable[str]) -> Assignment:
     return explicit_sums(assignment)
 
 
+def gradient_statement(assignment: Assignment, name: str, stored: bool, conjugate: bool = False) -> Assignment:
+    """Return the statement of the gradient by one operand, which reads operands and the gradient of the result alone.
+
+    Examples
+    --------
+    >>> from weft.index_notation import parse, to_text
+    >>> to_text(gradient_statement(parse("y(i) = A(i,j)*x(j)"), "A", stored=True))
+    'A_bar(i,j) = select(A_stored(i,j), y_bar(i)*x(j))'
+    """
+    whole = backward_pass(assignment, [name], conjugate=conjugate)
+    return explicit_sums(whole.statement(whole.gradients[0], stored))
+
+
+def pattern_of(statement: Assignment) -> str:
+    """Return the name of the operand that says where a sampled gradient has entries."""
+    value = statement.value
+    assert isinstance(value, Apply)
+    (pattern, _) = value.args
+    assert isinstance(pattern, Access)
+    return pattern.tensor
+
+
 def with_kept(expr: Expr, kept: Sequence[Assignment]) -> Expr:
     """Return an expression that reads the kept values of its parts."""
     known = {part.value: part.target for part in kept}

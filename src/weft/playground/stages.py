@@ -6,10 +6,11 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 
 from .. import execution
-from ..errors import WeftError
+from ..derivatives import gradient_statement
+from ..errors import UnsupportedError, WeftError
 from ..execution import PlanReport
 from ..formats import TensorType, parse_format
-from ..index_notation import accesses, parse
+from ..index_notation import accesses, parse, to_text
 from ..index_notation.nodes import Assignment
 from ..records import record
 from ..scheduling.commands import Command, parse_commands, scheduler
@@ -119,7 +120,8 @@ def answer(state: State) -> Answer:
         kernel = execution.PlanReport(execution.compile(looked.assignment, types, change))
         # Origins are left out: this machine is not asked for its compiler, nor whether it has the kernel.
         text = report(kernel, assignment, looked, (), assumed=True).rpartition("\n")[0]
-        outside = _outside(state.expression, operand_names(assignment), tensors, commands)
+        outside = [*_derivatives(assignment, tensors)]
+        outside += _outside(state.expression, operand_names(assignment), tensors, commands)
         return Answer(tensors, tuple(_sections(text, outside, kernel, tensors)))
     except RefusedError as error:
         return Answer(tensors, trouble=Trouble(error.field, str(error)))
@@ -181,6 +183,22 @@ def _types(assignment: Assignment, tensors: tuple[Tensor, ...]) -> dict[str, Ten
                 else TensorType.of("float64", format)
             )
     return types
+
+
+def _derivatives(assignment: Assignment, tensors: tuple[Tensor, ...]) -> Iterator[Section]:
+    """Yield the statements of the gradients by all operands, or the reason why there are none."""
+    lines: list[str] = []
+    for tensor in tensors:
+        if tensor.is_result:
+            continue
+        stored = not parse_format(tensor.format, tensor.axes).is_dense
+        try:
+            lines.append(to_text(gradient_statement(assignment, tensor.name, stored)))
+        except UnsupportedError as error:
+            lines = [str(error)]
+            break
+    about = "Gradients of the operands: index notation again, which weft.vjp computes."
+    yield Section("derivatives", "Derivatives", about, "notation", "\n".join(lines))
 
 
 def _outside(

@@ -9,24 +9,26 @@ from typing import Any
 import numpy as np
 
 from .. import execution
-from ..derivatives import BackwardPass, Gradient, backward_pass, tangent, with_kept
-from ..errors import DTypeError, NotationError, ShapeError
+from ..derivatives import BackwardPass, Gradient, backward_pass, gradient_statement, tangent, with_kept
+from ..errors import DTypeError, NotationError, ShapeError, UnsupportedError
 from ..execution.entry_lists import list_entries
 from ..formats import Format, FormatLike, parse_format
 from ..index_notation import (
     einsum_notation,
     explicit_sums,
     expression_dtype,
+    expression_text,
     infer_extents,
     parse,
     parse_einsum,
     to_text,
 )
-from ..index_notation.nodes import Access, Apply, Assignment, Literal
+from ..index_notation.nodes import Apply, Assignment, Literal
 from ..operations.operands import Operand
 from ..records import replace
 from ..storage import Storage, coordinate_storage
 from ..tracebacks import ends_at_caller
+from ..trees import walk
 from .compiled_kernel import check_names, operand_names
 from .einsum import adopted, run
 from .sparse_tensor import SparseTensor
@@ -164,8 +166,7 @@ def derivative(text: str, /, wrt: Key, *, structure: str = "all", conjugate: boo
         shapes = tuple((2,) * len("".join(own.split())) for own in text.partition("->")[0].split(","))
         notation = einsum_notation(text, shapes)
         assignment, keys = notation.assignment, {name: n for n, name in enumerate(notation.names)}
-    whole = backward_pass(assignment, [named(keys, wrt, assignment)], conjugate=conjugate)
-    return to_text(explicit_sums(whole.statement(whole.gradients[0], structure == "stored")))
+    return to_text(gradient_statement(assignment, named(keys, wrt, assignment), structure == "stored", conjugate))
 
 
 class Pullback:
@@ -181,10 +182,22 @@ class Pullback:
         self._pass: BackwardPass = backward_pass(
             expression.assignment, names, self._keeps, conjugate=any(dtype.kind == "c" for dtype in dtypes)
         )
+        self._require_real_signs(names)
         for n, part in enumerate(self._pass.kept):
             self._compute(replace(part, value=with_kept(part.value, self._pass.kept[:n])), None)
         value = self._pass.value if self._pass.kept else expression.assignment
         self.value = self._compute(value, format)
+
+    def _require_real_signs(self, wrt: Sequence[str]) -> None:
+        """Raise for the sign of complex numbers, which is not piecewise constant as that of real ones is."""
+        dtypes = {name: operand.storage.dtype for name, operand in self._operands.items()}
+        signs = [node for node in walk(self._pass.assignment.value) if isinstance(node, Apply) and node.op == "sign"]
+        for node in signs:
+            active = any(access.tensor in wrt for access in node.distinct_accesses)
+            if active and np.dtype(expression_dtype(node.args[0], dtypes)).kind == "c":
+                raise UnsupportedError(
+                    f"sign of complex numbers has no derivative, in {expression_text(node)}; write x/absolute(x)"
+                )
 
     def _compute(self, assignment: Assignment, format: FormatLike | None) -> Any:
         """Compute a statement whose result later statements may read."""
@@ -303,10 +316,7 @@ def _at_entries(statement: Assignment, operands: Mapping[str, Operand], storage:
 
     Padding gets values, too, which nothing reads outside of the tensor's shape. Duplicates get one value.
     """
-    select = statement.value
-    assert isinstance(select, Apply)
-    pattern, contribution = select.args
-    assert isinstance(pattern, Access)
+    pattern, contribution = statement.value.children
     operands = {**operands, pattern.tensor: Operand(storage.with_values(np.ones(storage.nnz, bool), False), False)}
     dtypes = {name: each.storage.dtype for name, each in operands.items()}
     if contribution == Literal(0):
