@@ -588,8 +588,8 @@ PAGES: tuple[Page, ...] = (
                 members(
                     "formats",
                     """
-                Banded Capped Growable InterleavedCompressed InterleavedSingleton Jagged Morton Picked Sliced Slots
-                Spanned Spilled Squeezed Window
+                Banded Bitset Capped Growable InterleavedCompressed InterleavedSingleton Jagged Morton Picked Sliced
+                Slots Spanned Spilled Squeezed Window
             """,
                 ),
             ),

@@ -104,7 +104,7 @@ OPTIMIZATIONS = (
     ),
     Optimization(
         "hash-lookup",
-        "A vector with many entries is searched in a hash table for each entry of a row.",
+        "A vector with many entries is looked up, in a table of bits, for each entry of a row.",
         ("sparse vector SpMV",),
     ),
     Optimization(

@@ -201,5 +201,5 @@ def test_levels_stay_dataclasses():
 
 def test_which_levels_list_their_coordinates():
     assert [name for name in levels.__all__ if lists(getattr(levels, name)())] == [
-        "Compressed", "Growable", "Hashed", "Morton", "Singleton", "Slots", "Squeezed",
+        "Bitset", "Compressed", "Growable", "Hashed", "Morton", "Singleton", "Slots", "Squeezed",
     ]  # fmt: skip

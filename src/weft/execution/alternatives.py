@@ -207,7 +207,7 @@ DENSE_RESULT = Alternative(
 )
 HASH_LOOKUP = Alternative(
     "hash lookup",
-    "a vector has many more entries than the rows that it is multiplied with, so that it is searched, not scanned",
+    "a vector has many more entries than the rows that it is multiplied with, so that it is looked up, not scanned",
     {"hash_lookup": True},
     attrgetter("loops.schedule.repeated_scans"),  # an empty tuple if there are none
     _scans_long_vector,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import lru_cache
 
-from ..formats import Compressed, Dense, Format, Hashed, TensorType
+from ..formats import Bitset, Compressed, Dense, Format, Hashed, TensorType
 from ..index_notation.nodes import Access, Expr
 from ..index_notation.traversal import replaced
 from ..records import record
@@ -41,10 +41,10 @@ def reordered(format: Format, modes: tuple[int, ...]) -> Format:
 def found_by_coordinate(format: Format, no_dense_levels: bool) -> Format:
     """Return a format whose outermost level can locate a coordinate, without any new stored entries.
 
-    The level is an array over the dimension, but a hash table if ``no_dense_levels`` are possible or if it is the only
-    level.
+    The level is an array over the dimension, or a bit for each coordinate if it is the only level; but a hash table if
+    ``no_dense_levels`` are possible.
     """
-    root = Hashed() if no_dense_levels or format.order == 1 else Dense()
+    root = Hashed() if no_dense_levels else Bitset() if format.order == 1 else Dense()
     return Format(format.remapping, (root, *format.levels[1:]))
 
 

@@ -51,6 +51,30 @@ static inline int64_t weft_next_flag(const uint8_t *list, int64_t at, int64_t en
   return found ? found - list : end;
 }
 
+//: weft_pack_bits_TYPE for int32, int64
+/* Pack n flags, each 0 or 1, into words of 32 bits, each of which is followed by the number of bits before it. */
+static inline int64_t weft_pack_bits_TYPE(const uint8_t *flags, int64_t n, TYPE_t *bits) {
+  int64_t before = 0;
+  for (int64_t first = 0; first == 0 || first < n; first += 32, bits += 2) {
+    uint32_t word = 0;
+    for (int64_t bit = 0; bit < 32 && first + bit < n; bit++) word |= (uint32_t)flags[first + bit] << bit;
+    bits[0] = (TYPE_t)(int32_t)word;
+    bits[1] = (TYPE_t)before;
+    before += __builtin_popcount(word);
+  }
+  return before;
+}
+
+//: weft_find_bit_TYPE for int32, int64
+/* Return the position, counted from first, of the bit of one of n coordinates among all that are set, or -1 if it is
+   not set. */
+static inline int64_t weft_find_bit_TYPE(const TYPE_t *bits, int64_t first, int64_t coord, int64_t n) {
+  if ((uint64_t)coord >= (uint64_t)n) return -1;
+  const TYPE_t *at = bits + (coord >> 5) * 2;
+  const uint32_t word = (uint32_t)at[0], bit = UINT32_C(1) << (coord & 31);
+  return word & bit ? first + at[1] + __builtin_popcount(word & (bit - 1)) : -1;
+}
+
 //: weft_stream
 #ifdef __clang__
 #define weft_store_past_caches(to, value) __builtin_nontemporal_store(value, to)

@@ -18,12 +18,14 @@ from .range import Range
 from .singleton import Singleton
 from .sliced import Sliced
 from .spanned import Spanned
+from .squeezed import Bitset
 from .squeezed import Squeezed
 from .window import Picked
 from .window import Window
 
 __all__ = [
     "Banded",
+    "Bitset",
     "Capped",
     "Compressed",
     "Dense",
