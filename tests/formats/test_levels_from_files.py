@@ -77,7 +77,7 @@ def test_a_level_that_is_added_as_a_file_is_found(tmp_path):
 def test_files_have_the_levels_that_the_package_has():
     text = "".join(file.read_text() for file in Path(levels.__file__).parent.glob("*.py"))
     classes = set(re.findall(r"^class (\w+)\(", text, re.MULTILINE))
-    shared = {"InsertedSegments", "Segments", "Shown", "SingleCoordinates", "SlotTables"}
+    shared = {"InsertedSegments", "OccurringCoordinates", "Segments", "Shown", "SingleCoordinates", "SlotTables"}
     assert classes - shared == set(levels.__all__)
     assert not shared & set(levels.__all__)
 
