@@ -157,6 +157,17 @@ def sum_into(format: str) -> Run:
     return lambda: weft.evaluate("C(i,j) = A(i,j) + B(i,j)", A=a, B=b, format=format)
 
 
+def dot() -> Run:
+    x, y = numbers(scaled(2_000_000)), numbers(scaled(2_000_000))
+    return lambda: weft.einsum("i,i->", x, y)
+
+
+def bilinear(format: str) -> Run:
+    a = csr("uniform").asformat(format)
+    y, x = numbers(a.shape[0]), numbers(a.shape[1])
+    return lambda: weft.einsum("i,ij,j->", y, a, x, optimize=False)
+
+
 def diagonal_product() -> Run:
     a = csr("Lin")
     return lambda: weft.evaluate("C(i,j) = A(i,k)*B(k,j)", A=a, B=a, format="dia")
@@ -242,6 +253,8 @@ CASES: dict[str, Callable[[], Run]] = {
     "sparse vector SpMV": sparse_vector,
     "threads: csc SpMM": product("Lin", "csc", 32),
     "threads: A.T @ X": transposed("uniform", 32),
+    "threads: dot": dot,
+    "threads: coo form": lambda: bilinear("coo"),
     "threads: A + B": binary("uniform", lambda a, b: a + b),
     "A + B": binary("uniform", lambda a, b: a + b),
     "A * B": binary("Lin", lambda a, b: a * b),

@@ -261,7 +261,8 @@ def _compile(argv: list[str]) -> int:
     )  # fmt: skip
     parser.add_argument(
         "--schedule", action="append", default=[], metavar="COMMANDS",
-        help='change the loops, e.g. "split(i, i0, i1, 32); parallelize(i0)"; there are reorder and precompute, too',
+        help='change the loops, e.g. "split(i, i0, i1, 32); parallelize(i0)"; there are reorder, precompute and '
+        "positions, too",
     )  # fmt: skip
     parser.add_argument(
         "--derivative", metavar="NAME",

@@ -39,6 +39,7 @@ from .lowering.function_spec import FunctionSpec
 from .lowering.lowerer import Lowerer
 from .records import record, replace
 from .remapping import Remapping
+from .scheduling.positions import share_positions
 from .scheduling.schedule import Schedule, cheapest_schedule, forms_of, one_reduction, share_loop, views_of
 from .scheduling.shared_structure import share_structure
 from .scheduling.tiling import tile_entries, tile_loops
@@ -100,6 +101,7 @@ def plan_loops(
     if uncut.tiles:
         planned = trace("tiling", tile_loops, planned)
     planned = trace("parallel loop", share_loop, planned)
+    planned = trace("positions", share_positions, planned)
     if user_schedule is not None:
         planned = trace("user schedule", _scheduled_by_user, planned, explicit, user_schedule)
     # Values go to their places at once, if the result would have to be converted otherwise.

@@ -111,6 +111,11 @@ OPTIMIZATIONS = (
         "parallel-loops", "Several threads get loops that they can share.", ("threads: csc SpMM", "threads: A.T @ X")
     ),
     Optimization(
+        "positions",
+        "Sums to which every iteration adds are cut into shares of an operand's entries, for several threads.",
+        ("threads: dot", "threads: coo form"),
+    ),
+    Optimization(
         "parallel-append", "Threads append parts of a result, before it is known how long each is.", ("threads: A + B",)
     ),
     Optimization(
@@ -142,7 +147,7 @@ NAMES = tuple(one.name for one in OPTIMIZATIONS)
 
 PASSES = (
     "explicit sums", "merged reductions", "independent sums", "format views", "cheapest schedule", "tiling",
-    "parallel loop", "user schedule", "result placement", "entry tiles", "lowering", "simplify",
+    "parallel loop", "positions", "user schedule", "result placement", "entry tiles", "lowering", "simplify",
     "single entries", "reciprocals", "scalar powers", "vector math", "prefetch", "polling",
 )  # fmt: skip
 """The compiler's passes: each is one line of ``weft.compiler``."""

@@ -59,7 +59,11 @@ rng = np.random.default_rng(0)
 dense = np.where(rng.random((900, 900)) < 0.05, rng.random((900, 900)), 0)
 A, B = weft.asarray(dense, format="csr"), weft.asarray(dense.T.copy(), format="csr")
 x = rng.random(900)
+narrow = weft.asarray(rng.random((900, 20)), format="csr")
+shares = {"A": "csr", "schedule": lambda loops: loops.positions("A", 2, share=500)}
+total, columns = (weft.compile(text, **shares) for text in ("s = A(i,j)*x(j)", "y(j) = A(i,j)*x(i)"))
 for _ in range(2):
+    total(A, x), columns(narrow, x)
     A @ x, A @ B, A + B, A * B, A[np.arange(0, 900, 2)], A.max(axis=1)
     [A.asformat(name) for name in ("csc", "dia", "csf")]
 assert len(os.listdir("/proc/self/task")) >= 4

@@ -5,6 +5,7 @@ Grammar::
     stmt ::= Assign(target, value, op)        one element: target = value, or target op= value
            | Fill(target, value)              every element of target not yet fixed by enclosing loops = value
            | Forall(var, stmt, parallel)      for every value of var, in order unless parallel
+           | Forall(var, stmt, positions)     the same, in shares of the positions of a level of an operand
            | Where(consumer, producer)        producer makes the workspace that consumer reads
            | Sequence(stmt*)                  one after the other
 
@@ -48,17 +49,34 @@ class Fill(Stmt):
 
 
 @record
+class Positions:
+    """Positions of a level of an operand, by which a loop is cut into shares of ``share`` entries.
+
+    A share ends where an iteration of the loop does. Each is summed apart, and the sums are joined in order. The ends
+    follow from the operand alone, so that the result does not depend on the number of threads.
+    """
+
+    access: Access
+    level: int
+    share: int
+
+    def __str__(self) -> str:
+        return f"{self.access.tensor}{self.level + 1}"
+
+
+@record
 class Forall(Stmt):
     """Loop that runs ``body`` for every value of ``var`` that can change the result."""
 
     var: str
     body: Stmt
     parallel: bool = False
+    positions: Positions | None = None
 
     children = property(lambda self: (self.body,))
 
     def with_children(self, children: tuple[Any, ...]) -> Forall:
-        return Forall(self.var, children[0], self.parallel)
+        return Forall(self.var, children[0], self.parallel, self.positions)
 
 
 @record
@@ -169,6 +187,11 @@ class Program:
         """The loop whose iterations threads share."""
         return next((s for s in walk(self.stmt) if isinstance(s, Forall) and s.parallel), None)
 
+    @property
+    def shares(self) -> Positions | None:
+        """The positions by which a loop is cut into shares."""
+        return next((s.positions for s in walk(self.stmt) if isinstance(s, Forall) and s.positions), None)
+
 
 def _expr_text(expr: Expr, strength: int = 0) -> str:
     match expr:
@@ -201,8 +224,9 @@ def to_text(stmt: Stmt, indent: int = 0) -> str:
             return f"{pad}{_expr_text(target)} {sign} {_expr_text(value)}"
         case Fill(target=target, value=value):
             return f"{pad}fill {_expr_text(target)} = {value!r}"
-        case Forall(var=var, body=body, parallel=parallel):
+        case Forall(var=var, body=body, parallel=parallel, positions=positions):
             mark = " parallel" if parallel else ""
+            mark += f" in shares of {positions.share} positions of {positions}" if positions else ""
             return f"{pad}forall {var}{mark}\n{to_text(body, indent + 1)}"
         case Where(consumer=consumer, producer=producer):
             return f"{to_text(consumer, indent)}\n{pad}where\n{to_text(producer, indent + 1)}"

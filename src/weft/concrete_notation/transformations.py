@@ -84,7 +84,8 @@ def reorder(program: Program, order: Sequence[str], fits: Fits | None = None) ->
     assert isinstance(stmt, Forall)
     assert isinstance(nest.stmt, Forall)
     # Iterations of another loop need not be independent, so the nest stays parallel only if the outermost loop stays.
-    loops = replace(stmt, parallel=nest.stmt.parallel and stmt.var == nest.stmt.var)
+    same = stmt.var == nest.stmt.var
+    loops = replace(stmt, parallel=nest.stmt.parallel and same, positions=nest.stmt.positions if same else None)
     return replace(program, stmt=rewrite_outermost(program.stmt, lambda s: loops if s is nest.stmt else None))
 
 
@@ -157,7 +158,9 @@ def precompute(
         if not nest.variables or not isinstance(nest.body, Assign) or _without(nest.body.value, part) is None:
             return None
         new = make(nest, nest.body)
-        return replace(new, parallel=s.parallel) if isinstance(new, Forall) and isinstance(s, Forall) else new
+        if not (isinstance(new, Forall) and isinstance(s, Forall)):
+            return new
+        return replace(new, parallel=s.parallel, positions=s.positions)
 
     workspace = Workspace(name, tuple(over), "scalar" if kind == "scalar" else "dense", dtype)
     return replace(program, stmt=rewrite_outermost(program.stmt, visit), workspaces=(*program.workspaces, workspace))

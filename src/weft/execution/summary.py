@@ -125,13 +125,16 @@ def _parallel(module: Module) -> str:
     """Return the line that says what threads share."""
     program = module.schedule.program
     shared = program.shared_loop and program.shared_loop.var
+    alone = f", on one thread: {reason}" if (reason := thread_pool.missing()) else ""
     if module.schedule.insertion is not None and not module.inserts_in_parallel:
         return "parallel: nothing, since values find their places one after the other"
     if shared is not None:
         # Tiles are ranges of one variable, though the loop inside may run over another.
         of = {cut.outer: (cut.tiles if isinstance(cut, Split) else None) or cut.var for cut in program.splits}
-        alone = f", on one thread: {reason}" if (reason := thread_pool.missing()) else ""
         return f"parallel: the loop over {f'blocks of {of[shared]}' if shared in of else shared}{alone}"
+    if (shares := program.shares) is not None and module.evaluation.chunked:
+        operand = shares.access.tensor
+        return f"parallel: shares of the entries of {operand}, whose sums are joined in order{alone}"
     # A serial schedule has an alternative, which is chosen when it runs.
     other = ", unless there is enough to do for loops that threads share" if module.schedule.serial else ""
     return f"parallel: nothing{other}"

@@ -14,8 +14,9 @@ from ..formats.format import level_variables
 from ..index_notation.nodes import Access
 from ..index_notation.traversal import accesses
 from ..ir import nodes as ir
-from ..ir.builder import add, block, declare, eq, gt, if_, increment, land, lit, lt, sub
+from ..ir.builder import block, declare, eq, gt, if_, land, lit, lt, sub
 from .append_writer import AppendWriter
+from .bisection import move_forward
 from .emitter import Emitter
 
 
@@ -59,15 +60,11 @@ def may_revisit(emitter: Emitter, stmt: Forall, it: LevelIterator, one_by_one: b
 
 def behind_run(edge: ir.Var, limits: tuple[ir.Expr, ir.Expr], coordinate: Callable[[ir.Expr], ir.Expr]) -> ir.Stmt:
     """Return code that moves an edge between chunks behind all positions with the coordinate of the one before."""
-    # Binary search: the positions of a coordinate follow one another.
+    # The positions of a coordinate follow one another.
     begin, end = limits
     last, last_is = declare(f"{edge.name}_coordinate", coordinate(sub(edge, lit(1))))
-    rest, rest_is = declare(f"{edge.name}_rest", sub(end, edge))
-    half, half_is = declare(f"{edge.name}_half", ir.Binary("/", rest, lit(2)))
-    within = eq(coordinate(add(edge, half)), last)
-    forward = block(increment(edge, add(half, lit(1))), ir.Set(rest, sub(sub(rest, half), lit(1))))
-    search = ir.While(gt(rest, lit(0)), block(half_is, if_(within, forward, ir.Set(rest, half))))
-    return if_(land(gt(edge, begin), lt(edge, end)), block(last_is, rest_is, search))
+    search = move_forward(edge, end, lambda p: eq(coordinate(p), last))
+    return if_(land(gt(edge, begin), lt(edge, end)), block(last_is, search))
 
 
 def _repeats_parents(writer: AppendWriter | None, v: str) -> bool:

@@ -19,7 +19,7 @@ from ..errors import LoweringError
 from ..index_notation.nodes import Access
 from ..ir import nodes as ir
 from ..ir.builder import add, block, gt, if_, lit, mul, sub
-from . import loop_splits, workspaces
+from . import loop_splits, shares, workspaces
 from .context import LoweringContext
 from .duplicates import behind_run
 from .emitter import Emitter
@@ -49,12 +49,17 @@ class Lowerer(Emitter):
         """Return the whole function, whose parameters are the result and then ``operands``."""
         writer, state = self.writer, self.state
         # Fills and scalars that no loop encloses come before the parallel region.
-        prologue, stmt = _split_fills(self.context.program.stmt)
+        prologue, stmt = _split_prologue(self.context.program.stmt)
         before = [self.statement(s, Environment()) for s in prologue]
-        while isinstance(stmt, Where) and isinstance(stmt.consumer, Where | Forall) and self._makes_scalar(stmt):
-            before.append(workspaces.scalar_sum(self, stmt, Environment()))
+        while isinstance(stmt, Where) and self._makes_scalar(stmt):
+            shared = shares.shared_scalar(self, stmt)
+            if shared is None and not isinstance(stmt.consumer, Where | Forall):
+                break
+            before.append(shared or workspaces.scalar_sum(self, stmt, Environment()))
             stmt = stmt.consumer
         main = self._chunked_loop(stmt) if isinstance(stmt, Forall) and writer.shares(stmt) else None
+        if main is None and isinstance(stmt, Forall):
+            main = shares.shared_result(self, stmt)
         if main is None:
             body = self.statement(stmt, Environment()) if writer.needs_loops else block()
             main = block(*state.scratch, writer.start(lit(0)), body, writer.finish(lit(0)), *state.release)
@@ -183,9 +188,17 @@ class Lowerer(Emitter):
         return block(declare, code, edges)
 
 
-def _split_fills(stmt: Stmt) -> tuple[list[Stmt], Stmt]:
-    """Return the leading fill of the whole target, in a list if there is one, and the rest of the statement."""
-    if isinstance(stmt, Seq) and isinstance(stmt.stmts[0], Fill):
+def _split_prologue(stmt: Stmt) -> tuple[list[Stmt], Stmt]:
+    """Return the statements that come before the parallel region, in a list, and the rest of the statement.
+
+    A leading fill of the whole target does, and whatever is assigned before a loop that is cut into shares.
+    """
+    if not isinstance(stmt, Seq):
+        return [], stmt
+    *first, last = stmt.stmts
+    if isinstance(last, Forall) and last.positions:
+        return first, last
+    if isinstance(stmt.stmts[0], Fill):
         rest = stmt.stmts[1:]
         return [stmt.stmts[0]], rest[0] if len(rest) == 1 else Seq(rest)
     return [], stmt

@@ -8,7 +8,8 @@ entries of one tensor otherwise: it inserts them, or answers queries.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 
 from ..abi import CHUNKS_PER_THREAD
 from ..concrete_notation.nodes import Assign, Forall
@@ -111,6 +112,14 @@ class LocatedWriter(ResultWriter):
         super().__init__(f, access)
         self.shared, self.positions_of = lead is not None, lead or access
         self.keeps_duplicates = self.shared  # duplicates of the operand become duplicates of the result
+        self._instead: Expr | None = None  # an array into which values go instead of the result's
+
+    @contextmanager
+    def into(self, array: Expr) -> Iterator[None]:
+        """Store the values of a located result in another array."""
+        self._instead = array
+        yield
+        self._instead = None
 
     def init(self) -> Stmt:
         if self.shared or not self.f.kind.structure:
@@ -124,7 +133,7 @@ class LocatedWriter(ResultWriter):
         return () if self.shared else locate_levels(self.f, self.access, env, pos)
 
     def store(self, stmt: Assign, env: Environment) -> Stmt:
-        f, vals = self.f, self.vars.vals
+        f, vals = self.f, self._instead or self.vars.vals
         if not f.kind.values:
             return block()
         value = cast(value_of(f, stmt.value, env), self.vars.type.dtype)

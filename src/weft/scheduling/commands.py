@@ -15,6 +15,7 @@ _USAGE = {
     "precompute": "precompute(A(i,j)*B(j,k), k, name=w)",
     "split": "split(i, i0, i1, 32)",
     "parallelize": "parallelize(i0)",
+    "positions": "positions(A, 2)",
 }
 _START = re.compile(r"[\s.;]*([A-Za-z_]*)\s*(\(?)")
 _VARIABLE = re.compile(r"[A-Za-z_]\w{0,19}", re.ASCII)
@@ -69,7 +70,7 @@ def parse_commands(text: str) -> tuple[Command, ...]:
     [('reorder', ('k', 'j')), ('parallelize', ('k',))]
     >>> parse_commands("tile(i)")
     Traceback (most recent call last):
-    weft.errors.NotationError: there is no command 'tile'; write split(i, i0, i1, 32) or another of the four
+    weft.errors.NotationError: there is no command 'tile'; write split(i, i0, i1, 32) or another of the five
       tile(i)
       ^
     """
@@ -83,7 +84,7 @@ def _commands_of(line: str) -> Iterator[Command]:
         assert start is not None  # every part of the pattern may be empty
         name, place = start[1], start.start(1)
         if name not in _USAGE:
-            hint = did_you_mean(name, _USAGE) or f"; write {_USAGE['split']} or another of the four"
+            hint = did_you_mean(name, _USAGE) or f"; write {_USAGE['split']} or another of the five"
             named = f"there is no command {name!r}" if name else "a command is expected here"
             raise NotationError(f"{named}{hint}", line, place)
         if not start[2]:
@@ -141,6 +142,9 @@ def _step(command: Command) -> Callable[[LoopNest], LoopNest]:
             if not 1 <= int(args[3]) <= _LARGEST_BLOCK:
                 raise command.error(f"a block has between 1 and {_LARGEST_BLOCK} iterations")
             return lambda loops: loops.split(args[0], args[1], args[2], int(args[3]))
+    elif command.name == "positions":
+        if len(args) == 2 and _VARIABLE.fullmatch(args[0]) and args[1].isascii() and args[1].isdecimal():
+            return lambda loops: loops.positions(args[0], int(args[1]))
     elif command.name == "parallelize":
         if len(args) == 1 and _VARIABLE.fullmatch(args[0]):
             return lambda loops: loops.parallelize(args[0])

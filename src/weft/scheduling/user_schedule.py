@@ -6,7 +6,8 @@ from collections.abc import Mapping, Sequence
 
 from ..analysis.iteration_graph import fits
 from ..analysis.terms import dtype_of
-from ..concrete_notation import Program, to_text, transformations, why_not_concrete
+from ..concrete_notation import Program, assignments, to_text, transformations, why_not_concrete
+from ..concrete_notation.nodes import Positions
 from ..errors import ScheduleError
 from ..formats import TensorType
 from ..formats.append_chains import append_chains
@@ -15,8 +16,9 @@ from ..index_notation import parse
 from ..index_notation import to_text as notation_text
 from ..index_notation.nodes import Access, Apply, Assignment, Expr, Reduce
 from ..index_notation.operator_table import ABSORBING
-from ..index_notation.traversal import rewrite, rewrite_outermost, walk
+from ..index_notation.traversal import accesses, rewrite, rewrite_outermost, walk
 from ..records import record, replace
+from .positions import ENTRIES, cut_sums, why_not_cut
 
 
 @record
@@ -82,6 +84,21 @@ class LoopNest:
         """Share the iterations of the outermost loop among threads."""
         self._try(transformations.can_parallelize(self.program, var, self._target))
         return replace(self, program=transformations.parallelize(self.program, var, self._target))
+
+    def positions(self, operand: str, level: int, share: int = ENTRIES) -> LoopNest:
+        """Cut the loop over an operand's outermost level into shares of ``share`` positions of a level of it.
+
+        Levels count from 1. Threads sum shares apart, and the sums are joined in order.
+        """
+        read = [a for s in assignments(self.program.stmt) for a in accesses(s.value) if a.tensor == operand]
+        self._try(None if read and operand in self.types else f"{operand} is no operand of these loops")
+        self._try(why_not_cut(read[0], self.types, self._target, level, share))
+        shared = Positions(read[0], level - 1, share)
+        v = level_variables(read[0], self.types[operand].format)[0]
+        stmt = cut_sums(self.program.stmt, self._target, lambda loop: shared if loop.var == v else loop.positions)
+        program = replace(self.program, stmt=stmt)
+        self._try(None if program.shares == shared else f"the iterations over {v} do not all add to one sum")
+        return replace(self, program=program)
 
     def checked(self) -> Program:
         """Return the program if it is concrete index notation; raise ScheduleError otherwise."""

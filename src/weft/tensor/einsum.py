@@ -517,7 +517,7 @@ def compile(
         inferred if it is not named.
     schedule : callable, optional
         A function that changes the automatic schedule. It takes the loops, and returns them after ``reorder``,
-        ``precompute``, ``split`` and ``parallelize``.
+        ``precompute``, ``split``, ``parallelize`` and ``positions``.
     **formats : str or Format
         Formats by the names of tensors. Operands that are not named are dense. The format of the result is inferred if
         it is not given.

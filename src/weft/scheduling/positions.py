@@ -1,0 +1,119 @@
+"""Loops over positions: sums to which every iteration of the outermost loop adds, cut into shares for threads.
+
+No loop of a sum over all elements, or of a scatter, is one of the result. Threads share the positions of an operand
+instead: each share is summed apart, and the sums are joined in order.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+from ..concrete_notation.nodes import Assign, Fill, Forall, Positions, Program, Stmt, Where, Workspace
+from ..concrete_notation.nodes import Sequence as Seq
+from ..concrete_notation.traversal import assignments, result_of, rewrite, statements
+from ..concrete_notation.values import same_value
+from ..formats import TensorType
+from ..formats.adjoining import adjoins_to, last_adjoining
+from ..formats.format import level_variables
+from ..formats.tensor_vars import TensorVars
+from ..index_notation.nodes import Access
+from ..index_notation.operator_table import OPERATORS
+from ..index_notation.traversal import accesses
+from ..records import replace
+from .loop_problem import fresh_name
+from .schedule import Schedule
+
+ELEMENTS = 1 << 15
+"""Number of elements of an array in a share."""
+ENTRIES = 3 << 15
+"""Number of entries of a sparse operand in a share. Shares of fewer than 65536 would not be sampled for prefetches."""
+ITERATIONS = 1 << 9
+"""Number of iterations in a share, where the number of entries in each is not known."""
+
+
+def share_positions(schedule: Schedule) -> Schedule:
+    """Return the schedule with sums cut into shares, if they may be reassociated."""
+    options = schedule.problem.variant.options
+    if not (options.reassociate and options.enabled("positions") and schedule.result.format.is_dense):
+        return schedule
+    # Other loops may reach the elements of a result with several axes in the order of one thread.
+    scatters = len(schedule.problem.view.free_loops) <= 1
+
+    def positions_of(loop: Forall) -> Positions | None:
+        return _positions_of(loop, schedule.types) if scatters or result_of(loop).target != schedule.target else None
+
+    program = _in_scalar(schedule)
+    cut = replace(program, stmt=cut_sums(program.stmt, schedule.target, positions_of))
+    return replace(schedule, program=cut) if cut.shares else schedule
+
+
+def _in_scalar(schedule: Schedule) -> Program:
+    """Return the program with a sum that goes to a result without axes gathered in a scalar first."""
+    program, target, dtype = schedule.program, schedule.target, schedule.result.dtype
+    match program.stmt:
+        case Seq(stmts=(Fill(value=fill), Forall() as loop)) if not target.indices:
+            ops = {a.op for a in assignments(loop) if a.target == target}
+            op = ops.pop()
+            if ops or op is None or not same_value(OPERATORS[op].start(dtype), fill):
+                return program
+            total = Workspace(fresh_name("t", schedule.names), (), "scalar", dtype, op)
+            read = Access(total.name)
+            summed = rewrite(
+                loop, lambda s: replace(s, target=read) if isinstance(s, Assign) and s.target == target else None
+            )
+            stmt = Where(Assign(target, read), summed)
+            return replace(program, stmt=stmt, workspaces=(*program.workspaces, total))
+    return program
+
+
+def cut_sums(stmt: Stmt, target: Access, positions_of: Callable[[Forall], Positions | None]) -> Stmt:
+    """Return a statement in which loops are cut into shares, if all their iterations add to one scalar or scatter."""
+    producers = list[Stmt]()
+    while isinstance(stmt, Where) and not result_of(stmt.producer).target.indices:
+        loop = stmt.producer
+        producers.append(replace(loop, positions=positions_of(loop)) if isinstance(loop, Forall) else loop)
+        stmt = stmt.consumer
+    match stmt:
+        case Seq(stmts=(*first, Forall() as loop)):
+            if not any(isinstance(s, Where) for each in first for s in statements(each)) and _scatters(loop, target):
+                stmt = Seq((*first, replace(loop, positions=positions_of(loop))))
+    for producer in reversed(producers):
+        stmt = Where(stmt, producer)
+    return stmt
+
+
+def _scatters(loop: Forall, target: Access) -> bool:
+    """Return whether iterations of a loop add to any elements of the result by one operator."""
+    ops = {a.op for a in assignments(loop) if a.target == target}
+    fills = any(isinstance(s, Fill) for s in statements(loop))
+    return not (loop.parallel or fills or None in ops) and len(ops) == 1 and loop.var not in target.indices
+
+
+def _positions_of(loop: Forall, types: Mapping[str, TensorType]) -> Positions | None:
+    """Return the positions by which a loop is cut into shares, or None if no operand is stored by its variable."""
+    read = dict.fromkeys(a for s in assignments(loop) for a in accesses(s.value) if a.tensor in types)
+    outermost = [a for a in read if level_variables(a, types[a.tensor].format)[:1] == (loop.var,)]
+    # A sparse operand says where the entries are, a dense one only how many there are.
+    access = max(outermost, key=lambda a: not types[a.tensor].format.is_dense, default=None)
+    if access is None:
+        return None
+    type = types[access.tensor]
+    variables = level_variables(access, type.format)
+    # Of a diagonal one entry is visited for each iteration.
+    level = last_adjoining(TensorVars.of(access.tensor, type, str)) if loop.var not in variables[1:] else 0
+    counted = all(below.branchless for below in type.format.levels[level + 1 :]) or loop.var in variables[1:]
+    return Positions(access, level, (ELEMENTS if type.format.is_dense else ENTRIES) if counted else ITERATIONS)
+
+
+def why_not_cut(access: Access, types: Mapping[str, TensorType], target: Access, level: int, share: int) -> str | None:
+    """Return the reason why a loop cannot be cut by the positions of a level, counted from 1; None if it can be."""
+    format = types[access.tensor].format
+    if share < 1:
+        return f"a share holds at least one position, not {share}"
+    if not 1 <= level <= len(format.levels):
+        return f"{access.tensor} has levels 1 to {len(format.levels)}, not {level}"
+    if not types[target.tensor].format.is_dense:
+        return f"sums go to {target.tensor} by shares only if it is dense"
+    if level > 1 and not adjoins_to(TensorVars.of(access.tensor, types[access.tensor], str), level - 1):
+        return f"positions of level {level} of {access.tensor} do not follow one another"
+    return None

@@ -1,0 +1,145 @@
+"""Sums in shares of an operand's positions: the same bits on any number of threads."""
+
+import re
+from functools import cache
+
+import numpy as np
+import pytest
+import scipy.sparse
+
+import weft
+from weft.errors import ScheduleError
+
+SHAPE, ENTRIES = (3000, 900), 300_000
+
+
+def matrix(rows, rng):
+    """A matrix whose entries are in the given rows, without duplicates."""
+    cells = np.unique(SHAPE[1] * rows + rng.integers(0, SHAPE[1], len(rows)))
+    return scipy.sparse.csr_array((rng.normal(size=len(cells)), np.divmod(cells, SHAPE[1])), shape=SHAPE)
+
+
+ROWS = {
+    "even": lambda rng: rng.integers(0, SHAPE[0], ENTRIES),
+    "some full rows": lambda rng: np.where(rng.random(ENTRIES) < 0.4, 17, rng.integers(1000, 2000, ENTRIES)),
+    "last row": lambda rng: np.full(ENTRIES, SHAPE[0] - 1),
+    "none": lambda rng: np.empty(0, int),
+}
+CASES = {  # each with whether it is shared
+    ("s = A(i,j)*B(i,j)", "csr", "csr"): True,
+    ("s = A(i,j)*B(i,j)", "coo", "dense"): True,
+    ("s = x(j)*x(j)", "", ""): True,
+    ("s = A(i,j)*B(i,j)", "dcsr", "dcsr"): False,
+    ("s = y(i)*A(i,j)*x(j)", "csr", ""): True,
+    ("s = y(i)*A(i,j)*x(j)", "coo", ""): True,
+    ("s = y(i)*A(i,j)*x(j)", "csc", ""): True,
+    ("s = y(i)*A(i,j)*x(j)", "bsr", ""): True,
+    ("s = sqrt(sum(i, j, A(i,j)*A(i,j)))", "csr", ""): True,
+    ("s = max(i, j, A(i,j))", "csr", ""): True,
+    ("s = sum(i, max(j, A(i,j)))", "csr", ""): True,
+    ("s = sum(i, max(j, A(i,j)))", "coo", ""): True,
+    ("s = sum(i, y(i)*y(i))*sum(i, j, y(i)*A(i,j))", "dcsr", ""): True,
+    ("z(j) = A(i,j)*y(i)", "csr", ""): True,
+    ("z(j) = A(i,j)", "csr", ""): True,
+    ("z(j) = 2*A(i,j)*y(i) - 3*x(j)", "csr", ""): True,
+    ("z(j) = A(i,j)*y(i)", "dcsr", ""): True,
+    ("z(j) = A(i,j)*y(i)", "coo", ""): True,
+    ("z(i) = A(i,j)*x(j)", "csc", ""): True,
+    ("z(j) = A(i,j)*y(i)", "dense", ""): False,  # tiles of the result are shared
+}
+
+
+def whole(found):
+    return found.todense() if isinstance(found, weft.SparseTensor) else np.asarray(found)
+
+
+@cache
+def operands_with(rows):
+    rng = np.random.default_rng(1)
+    a, b = (matrix(ROWS[rows](rng), rng) for _ in range(2))
+    return {"A": a, "B": b, "x": rng.normal(size=SHAPE[1]), "y": rng.normal(size=SHAPE[0])}
+
+
+@pytest.mark.parametrize("rows", ROWS)
+@pytest.mark.parametrize("case", CASES, ids=" ".join)
+def test_bits_do_not_depend_on_threads(case, rows):
+    text, *formats = case
+    values = {name: value for name, value in operands_with(rows).items() if re.search(rf"\b{name}\(", text)}
+    dense = {name: whole(weft.asarray(value)) for name, value in values.items()}
+    stored = {name: f for name, f in zip("AB", formats, strict=True) if f not in ("", "dense")}
+    values = {
+        name: weft.asarray(value, format=stored[name]) if name in stored else dense[name]
+        for name, value in values.items()
+    }
+    results = []
+    for threads in (1, 2, 3, 7):
+        with weft.config.override(num_threads=threads, parallel_threshold=1):
+            results.append(whole(weft.evaluate(text, **values)))
+    for found in results[1:]:
+        np.testing.assert_array_equal(found, results[0])
+    with weft.config.override(disable={"positions"}):
+        expected = whole(weft.evaluate(text, **values))
+    np.testing.assert_allclose(results[0], expected, rtol=1e-9, atol=1e-9)
+
+
+@pytest.mark.parametrize("case", CASES, ids=" ".join)
+def test_what_is_shared_is_said(case):
+    text, *formats = case
+    kernel = weft.compile(text, **{n: f for n, f in zip("AB", formats, strict=True) if f and f"{n}(" in text})
+    assert ("whose sums are joined in order" in kernel.explain()) == CASES[case]
+    assert ("_shares" in kernel.source) == CASES[case]
+
+
+@pytest.mark.parametrize("settings", [{"reassociate": False}, {"disable": {"positions"}}], ids=str)
+def test_sums_stay_whole_if_they_must(settings):
+    for text in ("s = A(i,j)*x(j)", "y(j) = A(i,j)*x(i)"):
+        with weft.config.override(**settings):
+            assert "in shares of" not in weft.explain(text, A="csr", stages=True)
+        assert "in shares of" in weft.explain(text, A="csr", stages=True)
+
+
+SCHEDULES = [  # share sizes that cut a matrix of 300 entries anywhere
+    ("s = A(i,j)*x(j)", "csr", 2, 7),
+    ("s = A(i,j)*x(j)", "csr", 1, 3),
+    ("s = A(i,j)*x(j)", "coo", 1, 1),
+    ("s = sum(i, max(j, A(i,j)))", "coo", 1, 2),
+    ("s = A(i,j)*x(j)", "dcsr", 2, 1000),
+    ("y(j) = A(i,j)*z(i)", "csr", 2, 30),
+]
+
+
+@pytest.mark.parametrize("case", SCHEDULES, ids=str)
+def test_users_cut_loops(case):
+    text, format, level, share = case
+    rng = np.random.default_rng(3)
+    A = weft.random((40, 30), nnz=300, format=format, rng=rng)
+    a, x, z = A.todense(), rng.normal(size=30), rng.normal(size=40)
+    kernel = weft.compile(text, A=format, schedule=lambda s: s.positions("A", level, share=share))
+    assert f"in shares of {share} positions of A{level}" in kernel.explain(stages=True)
+    expected = z @ a if text.startswith("y(j)") else (a.max(axis=1) if "max" in text else a @ x).sum()
+    with weft.config.override(num_threads=2, parallel_threshold=1):
+        np.testing.assert_allclose(kernel(*({"A": A, "x": x, "z": z}[n] for n in kernel.operands)), expected)
+
+
+@pytest.mark.parametrize(
+    ("text", "formats", "schedule", "reason"),
+    [
+        ("s = A(i,j)*x(j)", {"A": "csr"}, lambda s: s.positions("A", 3), "A has levels 1 to 2, not 3"),
+        ("s = A(i,j)*x(j)", {"A": "csr"}, lambda s: s.positions("B", 1), "B is no operand"),
+        ("s = A(i,j)*x(j)", {"A": "csr"}, lambda s: s.positions("x", 1), "over j do not all add to one sum"),
+        ("s = A(i,j)*x(j)", {"A": "csr"}, lambda s: s.positions("A", 2, share=0), "at least one position"),
+        ("y(i) = A(i,j)*x(j)", {"A": "csr"}, lambda s: s.positions("A", 2), "over i do not all add to one sum"),
+        ("B(i,j) = A(i,j)", {"A": "csr", "B": "csr"}, lambda s: s.positions("A", 2), "only if it is dense"),
+        ("s = A(i,j)*x(j)", {"A": "skyline"}, lambda s: s.positions("A", 2), "do not follow one another"),
+    ],
+)  # fmt: skip
+def test_reasons(text, formats, schedule, reason):
+    with pytest.raises(ScheduleError, match=reason):
+        weft.compile(text, schedule=schedule, **formats)
+
+
+@pytest.mark.parametrize("text", ["s = A(i,j)*x(j)", "y(j) = A(i,j)*x(i)"])
+def test_threads_poll_in_their_shares(text):
+    source = weft.compile(text, A="csr").source
+    share = source[source.index("One iteration of the loop that threads share") :]
+    assert "weft_poll(watch)" in share[: share.index("The share of one thread")]
