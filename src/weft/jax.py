@@ -5,7 +5,7 @@ values are the leaf, and the structure is constant.
 
 Examples
 --------
->>> import jax, weft
+>>> import jax, weft.jax
 >>> A = weft.asarray([[0.0, 1.0], [2.0, 0.0]], format="csr")
 >>> def loss(A, x):
 ...     return weft.jax.evaluate("y(i) = A(i,j)*x(j)", A=A, x=x).sum()
@@ -63,7 +63,7 @@ def evaluate(text: str, /, *, format: FormatLike | None = None, **operands: Any)
 
     Examples
     --------
-    >>> import jax, weft
+    >>> import jax, weft.jax
     >>> A = weft.random((4, 3), density=0.5, format="csr", rng=0)
     >>> @jax.jit
     ... def loss(x):

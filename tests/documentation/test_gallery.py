@@ -14,7 +14,7 @@ import weft
 DOCS = Path(__file__).resolve().parents[2] / "docs"
 GALLERY = DOCS / "gallery"
 EXAMPLES = sorted(GALLERY.glob("*/plot_*.py"))
-TUTORIALS = ["ratings", "graph", "stencils", "tensor", "text"]
+TUTORIALS = ["ratings", "graph", "stencils", "tensor", "text", "gradients"]
 HEADING = r"# %%\n# (.+)\n# (-+)\n"
 PICTURE = r"!\[([^\]]+)\]\(\.\./examples/(\w+)/images/sphx_glr_(\w+)_001\.svg\)"
 PAGE = r"\{doc\}`(?:[^<`]*<)?\.\./examples/(\w+)/(\w+)>?`"
