@@ -203,6 +203,8 @@ def test_derivatives(capsys):
     report = capsys.readouterr().out
     assert "A_bar(i,j) = select(A_stored(i,j), sum(k, C_bar(i,k)*B(j,k)))" in report
     assert "A_bar csr float64; A_stored csr bool; C_bar dense float64" in report
+    assert main([expression, "--dtype", "A:complex64", "--derivative", "B"]) == 0
+    assert capsys.readouterr().out == "B_bar(j,k) = sum(i, C_bar(i,k)*conjugate(A(i,j)))\n"
     assert main([expression, "--derivative", "X"]) == 2
     assert "has no operand X; its operands are A, B" in capsys.readouterr().err
 

@@ -14,7 +14,7 @@ import numpy as np
 
 from . import SparseTensor, __version__, demo, load, save
 from . import compile as compile_kernel
-from .derivatives import gradient_statement, pattern_of
+from .derivatives import gradient_statement, has_complex_parts, pattern_of
 from .dtypes import VALUE_DTYPES, value_dtype
 from .errors import WeftError
 from .execution.conversion_request import planned_conversion
@@ -303,7 +303,8 @@ def _derivative(
     assignment = parse(text)
     format = formats.get(name, "dense")
     axes = orders(assignment).get(name, 0)
-    statement = gradient_statement(assignment, name, stored=not parse_format(format, axes).is_dense)
+    conjugate = has_complex_parts(assignment, {each: value_dtype(dtype) for each, dtype in dtypes.items()})
+    statement = gradient_statement(assignment, name, not parse_format(format, axes).is_dense, conjugate)
     names = tensors(statement)
     extra = {} if parse_format(format, axes).is_dense else {pattern_of(statement): format, names[0]: format}
     known = {each: chosen for each, chosen in {**formats, **extra}.items() if each in names}

@@ -91,6 +91,7 @@ def _forward(statement: Statement, *primals: Any) -> tuple[Any, Any]:
     arrays = tuple([primal.value for primal in primals])
     # Trees without leaves, which are constants: None for operands that nothing differentiates by.
     wanted = tuple([() if p.perturbed and jnp.issubdtype(p.value.dtype, jnp.inexact) else None for p in primals])
+    statement.require_gradients([n for n, each in enumerate(wanted) if each is not None])
     return _values(statement, *arrays), (arrays, wanted)
 
 

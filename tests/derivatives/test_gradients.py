@@ -189,6 +189,8 @@ def test_kinds_of_operands():
     np.testing.assert_allclose(gradients["b"], (dense(value) * dense(A)).sum(), rtol=1e-6)
     _, pullback = weft.vjp("ij,j->i", A, x)
     assert set(pullback(x)) == {0, 1}
+    by_place = [weft.jvp("ij,j->i", [A, x], changes)[1] for changes in ((None, 2 * x), {1: 2 * x})]
+    np.testing.assert_array_equal(by_place, [2 * dense(A).sum(axis=1)] * 2)
 
 
 @pytest.mark.parametrize(
@@ -198,6 +200,12 @@ def test_kinds_of_operands():
         "s = sum(i, absolute(x(i)*r(i)))",
         "y(i) = conjugate(x(i))/z(i)",
         "y(i) = imag(x(i))*r(i)",
+        # Real functions beside complex factors, and complex numbers beside real operands.
+        "y(i) = imag(x(i))*z(i)",
+        "y(i) = absolute(x(i))*z(i)",
+        "y(i) = float64(real(x(i)))*ldexp(r(i), 2)*z(i)",
+        "y(i) = 2j*exp(r(i))",
+        "y(i) = sqrt(complex128(r(i) - 9))",
     ],
 )
 def test_complex_operands(text):
@@ -217,6 +225,11 @@ def test_complex_operands(text):
                 both = [weft.evaluate(text, **{**operands, name: operands[name] + sign * step}) for sign in (1, -1)]
                 slope = np.sum((np.conj(bar) * (both[0] - both[1])).real) / (2 * STEP)
                 np.testing.assert_allclose((np.conj(gradient[n]) * change).real, slope, rtol=1e-6, atol=1e-8)
+
+
+def test_tangents_of_complex_numbers_that_are_cast():
+    _, tangent = weft.jvp("y(i) = float64(x(i))", {"x": np.ones(1, complex)}, {"x": np.array([3 + 4j])})
+    np.testing.assert_array_equal(tangent, [3])
 
 
 def test_signs_of_complex_numbers():
@@ -282,5 +295,7 @@ def test_errors():
         pullback(np.ones(3))
     with pytest.raises(ShapeError, match=r"has the shape \(4,\) and not one number.*weft\.vjp"):
         weft.value_and_grad("y(i) = A(i,j)*x(j)")(A=A, x=x)
+    with pytest.raises(UnsupportedError, match=r"write the sum.*: y_new\(i\) = y\(i\) \+ A\(i,j\)\*x\(j\)$"):
+        weft.vjp("y(i) += A(i,j)*x(j)", A=A, x=x, y=x)
     with pytest.raises(NotationError, match=r"names x, which is not given"):
         weft.vjp("y(i) = A(i,j)*x(j)", A=A)

@@ -9,7 +9,7 @@ import pytest
 from tests.derivatives.statements import STATEMENTS, split, values_of
 
 import weft
-from weft.errors import NotationError, ShapeError
+from weft.errors import NotationError, ShapeError, UnsupportedError
 
 jax = pytest.importorskip("jax")
 import jax.numpy as jnp  # noqa: E402
@@ -145,6 +145,8 @@ def test_errors_come_where_a_program_is_traced():
         jax.jit(lambda x: evaluate(SPMV, A=A, x=x))(x[:2])
     with pytest.raises(NotationError, match=r"\+= has no derivative"):
         evaluate("y(i) += A(i,j)*x(j)", A=A, x=x, y=np.ones(4))
+    with pytest.raises(UnsupportedError, match=r"^any has no derivative"):
+        jax.grad(lambda x: evaluate("s = float32(any(i, x(i)))", x=x))(x)
     with pytest.raises(ShapeError, match="stores"):
         weft.jax.with_values(A, x)
     with pytest.raises(Exception, match="format='dense'"):

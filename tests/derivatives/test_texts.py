@@ -27,6 +27,8 @@ TEXTS = {
     # Repeated indices.
     ("s = A(i,i)", "A"): "A_bar(i,i1) = select(identity(i,i1), s_bar)",
     ("y(i) = floor(x(i))", "x"): "x_bar(i) = select(False, x(i))",
+    ("y(i) = abs(x(i))", "x"): "x_bar(i) = sign(x(i))*y_bar(i)",
+    ("y(i) = float64(x(i))", "x"): "x_bar(i) = y_bar(i)",
     ("ij,jk->ik", 0): "A_bar(i,j) = sum(k, out_bar(i,k)*B(j,k))",
     ("ij,jk", "B"): "B_bar(j,k) = sum(i, out_bar(i,k)*A(i,j))",
     # Names that are taken.
@@ -73,7 +75,7 @@ def test_each_operator_has_partials_or_raises_by_name(op):
     ("text", "wrt", "message"),
     [
         ("y(i) = any(j, A(i,j))", "A", r"any has no derivative, in any\(j, bool\(A\(i,j\)\)\)"),
-        ("y(i) += A(i,j)*x(j)", "A", r"\+= has no derivative, in y\(i\) \+= A\(i,j\)\*x\(j\)"),
+        ("y(i) += A(i,j)*x(j)", "A", r"in y\(i\) \+= A.*write the sum.*: y_new\(i\) = y\(i\) \+ A\(i,j\)\*x\(j\)$"),
         ("y(i) = A(i,j)*x(j)", "B", r"has no operand B; its operands are A, x"),
         ("...ij,jk->...ik", 0, r"write letters instead of '\.\.\.'"),
     ],

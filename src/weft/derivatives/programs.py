@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
 
 from ..errors import NotationError, UnsupportedError
 from ..hints import did_you_mean
@@ -11,6 +14,7 @@ from ..index_notation.nodes import Access, Apply, Assignment, Expr, Literal
 from ..index_notation.operator_table import OPERATORS
 from ..index_notation.traversal import has_reduction, rewrite_outermost
 from ..records import record
+from ..trees import walk
 from .pullback import Gradient, Pullback, push_forward, unused_name
 from .rules import ZERO
 
@@ -97,11 +101,12 @@ def differentiable(assignment: Assignment, wrt: Iterable[str]) -> Assignment:
     """Return an assignment with explicit sums; raise if it has no derivative by these operands."""
     text = to_text(assignment)
     if assignment.op is not None:
-        symbol = OPERATORS[assignment.op].symbol
-        target = assignment.target.tensor
+        old = assignment.target
+        new = Access(unused_name(f"{old.tensor}_new", tensors(assignment)), old.indices)
+        instead = Assignment(new, Apply(assignment.op, (old, assignment.value)))
         raise UnsupportedError(
-            f"{symbol}= has no derivative, in {text}; write the sum with the old value as an operand: "
-            f"{target}_new... = {target}... {symbol} ..."
+            f"{OPERATORS[assignment.op].symbol}= has no derivative, in {text}; write the sum with the old value as an "
+            f"operand: {to_text(instead)}"
         )
     names = tensors(assignment.value)
     for name in wrt:
@@ -110,6 +115,22 @@ def differentiable(assignment: Assignment, wrt: Iterable[str]) -> Assignment:
                 f"{text} has no operand {name}{did_you_mean(name, names)}; its operands are {', '.join(names)}"
             )
     return explicit_sums(assignment)
+
+
+def has_complex_parts(assignment: Assignment, dtypes: Mapping[str, np.dtype[Any]]) -> bool:
+    """Return whether any part of an expression is complex: other operators are if their operands are."""
+
+    def brings(part: Expr) -> bool:
+        match part:
+            case Access(tensor=name):
+                return name in dtypes and dtypes[name].kind == "c"
+            case Literal(value=value):
+                return isinstance(value, complex)
+            case Apply(op=op):
+                return op in ("complex64", "complex128")
+        return False
+
+    return any(map(brings, walk(assignment.value)))
 
 
 def gradient_statement(assignment: Assignment, name: str, stored: bool, conjugate: bool = False) -> Assignment:

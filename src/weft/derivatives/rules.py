@@ -19,20 +19,28 @@ ZERO, ONE = Literal(0), Literal(1)
 
 
 @lru_cache(maxsize=1024)
-def _rule(text: str) -> Expr:
-    return parse(f"result = {text}").value
+def _rule(text: str, is_real: bool) -> Expr:
+    rule = parse(f"result = {text}").value
+    return rewrite(rule, _without_real) if is_real else rule
+
+
+def _without_real(node: Expr) -> Expr | None:
+    return node.args[0] if isinstance(node, Apply) and node.op == "real" else None
 
 
 def tangent_of(node: Apply, n: int, dot: Expr, value: Value) -> Expr | None:
     """Return the tangent of an operator's result for the tangent ``dot`` of operand ``n``; None for zero."""
-    return _applied(node, n, partials(node)[n], dot, value, False)
+    return _applied(node, _rule(partials(node)[n], False), dot, value, False)
 
 
 def gradient_of(node: Apply, n: int, bar: Expr, value: Value, conjugate: bool) -> Expr | None:
-    """Return the gradient of operand ``n`` for the gradient ``bar`` of an operator's result; None for zero."""
+    """Return the gradient of operand ``n`` for the gradient ``bar`` of an operator's result; None for zero.
+
+    Factors are conjugated where any part of the expression is complex; else real parts are the numbers themselves.
+    """
     adjoints = OPERATORS[node.op].adjoints
     text = partials(node)[n] if adjoints is None else adjoints[n]
-    return _applied(node, n, text, bar, value, conjugate)
+    return _applied(node, _rule(text, not conjugate), bar, value, conjugate)
 
 
 def partials(node: Apply) -> tuple[str, ...]:
@@ -46,9 +54,8 @@ def partials(node: Apply) -> tuple[str, ...]:
     return texts
 
 
-def _applied(node: Apply, n: int, text: str, dot: Expr, value: Value, conjugate: bool) -> Expr | None:
+def _applied(node: Apply, rule: Expr, dot: Expr, value: Value, conjugate: bool) -> Expr | None:
     by_name = {"x": node.args[0], "y": node.args[-1], "value": node, "dot": dot}
-    rule = _rule(text)
     names = {each.tensor for each in walk(rule) if isinstance(each, Access)}
     parts = {name: dot if name == "dot" else value(by_name[name]) for name in names}
     part = simplified(rewrite(rule, lambda each: parts[each.tensor] if isinstance(each, Access) else None))

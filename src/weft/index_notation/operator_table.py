@@ -265,7 +265,7 @@ _PARTIALS = {
     "fmod": ("1", "-trunc(x/y)"), "remainder": ("1", "-floor_divide(x, y)"), "ldexp": ("ldexp(dot, y)", "0"),
     "heaviside": ("0", "select(equal(x, 0), dot)"),
     "copysign": ("sign(x)*copysign(1.0, y)", "0"), "nextafter": ("1", "0"),
-    **dict.fromkeys((f.__name__ for f in functions.CONVERSIONS if f.__name__[0] in "fc"), ("1",)),
+    "complex64": ("1",), "complex128": ("1",), "float32": ("real(dot)",), "float64": ("real(dot)",),
     **dict.fromkeys((f.__name__ for f in functions.CONVERSIONS if f.__name__[0] not in "fc"), ("0",)),
     **dict.fromkeys(("ceil", "floor", "rint", "sign", "trunc"), ("0",)),
     **dict.fromkeys(("isfinite", "isinf", "isnan", "logical_not", "signbit"), ("0",)),
@@ -273,7 +273,8 @@ _PARTIALS = {
     **dict.fromkeys(("logical_and", "logical_or", "logical_xor", "floor_divide"), ("0", "0")),
 }  # fmt: skip
 
-_ADJOINTS = {"imag": ("1j*dot",), "absolute": ("sign(x)*dot",)}
+# The gradient of a real function's result is complex beside complex factors, and its real part alone counts.
+_ADJOINTS = {"imag": ("1j*real(dot)",), "absolute": ("sign(x)*real(dot)",), "ldexp": ("ldexp(real(dot), y)", "0")}
 
 OPERATORS |= {
     name: replace(OPERATORS[name], partials=partials, adjoints=_ADJOINTS.get(name))

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from .. import execution
+from ..derivatives import backward_pass
 from ..dtypes import VALUE_DTYPES, value_dtype
 from ..errors import NotationError, ShapeError, StorageError
 from ..formats import FormatLike, parse_format
@@ -103,6 +104,10 @@ class Statement:
         """Return what the statement computes of arrays, of which this reads shapes and dtypes alone."""
         dtypes = [str(array.dtype).rpartition(".")[2] for array in arrays]
         return _result(self, tuple([tuple(map(int, array.shape)) for array in arrays]), tuple(dtypes))
+
+    def require_gradients(self, wrt: Sequence[int]) -> None:
+        """Raise for an operator or a reduction without a derivative between the result and some operands."""
+        backward_pass(_parsed(self.text), [self.names[n] for n in wrt])
 
     def values(self, structure: Structure | None, arrays: Sequence[Any]) -> Any:
         """Compute the result of arrays of NumPy: an array, or the values of a tensor of a structure."""

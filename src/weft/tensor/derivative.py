@@ -9,7 +9,16 @@ from typing import Any
 import numpy as np
 
 from .. import execution
-from ..derivatives import BackwardPass, Gradient, backward_pass, gradient_statement, tangent, with_kept
+from ..derivatives import (
+    BackwardPass,
+    Gradient,
+    backward_pass,
+    differentiable,
+    gradient_statement,
+    has_complex_parts,
+    tangent,
+    with_kept,
+)
 from ..errors import DTypeError, NotationError, ShapeError, UnsupportedError
 from ..execution.entry_lists import list_entries
 from ..formats import Format, FormatLike, parse_format
@@ -46,10 +55,11 @@ class _Expression:
             if arrays:
                 raise NotationError(f"{text} takes its operands by name, such as {operand_names(parse(text))[0]}=...")
             self.assignment = parse(text)
+            differentiable(self.assignment, ())
             names = operand_names(self.assignment)
             check_names(text, operands, names)
             missing = [name for name in names if name not in operands]
-            if missing and self.assignment.op is None:
+            if missing:
                 raise NotationError(f"{text} names {missing[0]}, which is not given; pass {missing[0]}=...")
             self.operands = adopted(operands, weak=True)
             self.keys: dict[str, Key] = {name: name for name in names}
@@ -125,7 +135,7 @@ def derivative(text: str, /, wrt: Key, *, structure: str = "all", conjugate: boo
         With ``"stored"``, the statement computes only those elements where ``A_stored`` is true, which is a boolean
         tensor with the entries of ``A``.
     conjugate : bool, optional
-        True if operands are complex: factors are then conjugated, as in PyTorch.
+        True if operands or numbers are complex: factors are then conjugated, as in PyTorch.
 
     Returns
     -------
@@ -178,9 +188,9 @@ class Pullback:
         self._expression, self._structure = expression, structure
         self._operands = dict(expression.operands)
         self._decisions: list[str] = []
-        dtypes = [operand.storage.dtype for operand in self._operands.values()]
+        dtypes = {name: operand.storage.dtype for name, operand in self._operands.items()}
         self._pass: BackwardPass = backward_pass(
-            expression.assignment, names, self._keeps, conjugate=any(dtype.kind == "c" for dtype in dtypes)
+            expression.assignment, names, self._keeps, has_complex_parts(expression.assignment, dtypes)
         )
         self._require_real_signs(names)
         for n, part in enumerate(self._pass.kept):
@@ -500,8 +510,9 @@ def jvp(text: str, /, primals: Any, tangents: Any) -> tuple[Any, Any]:
         An expression in tensor index notation, or the subscripts of an einsum.
     primals : mapping or sequence of array_like
         The operands: by name, or a sequence beside subscripts.
-    tangents : mapping of array_like
-        Changes of some of the operands: by name, or by position beside subscripts. Other operands are constants.
+    tangents : mapping or sequence of array_like
+        Changes of some of the operands: by name, or by position beside subscripts. Other operands are constants. A
+        sequence has one for each operand in turn, with None for a constant.
 
     Returns
     -------
@@ -533,6 +544,8 @@ def jvp(text: str, /, primals: Any, tangents: Any) -> tuple[Any, Any]:
     """
     by_name = isinstance(primals, Mapping)
     expression = _Expression(text, () if by_name else tuple(primals), primals if by_name else {})
+    if not isinstance(tangents, Mapping):
+        tangents = {n: change for n, change in enumerate(tangents) if change is not None}
     names = expression.chosen(list(tangents))
     statement, dots = tangent(expression.assignment, names)
     operands = dict(expression.operands)
