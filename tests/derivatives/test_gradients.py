@@ -227,6 +227,7 @@ def test_complex_operands(text):
                 np.testing.assert_allclose((np.conj(gradient[n]) * change).real, slope, rtol=1e-6, atol=1e-8)
 
 
+@pytest.mark.filterwarnings("ignore:Casting complex values")
 def test_tangents_of_complex_numbers_that_are_cast():
     _, tangent = weft.jvp("y(i) = float64(x(i))", {"x": np.ones(1, complex)}, {"x": np.array([3 + 4j])})
     np.testing.assert_array_equal(tangent, [3])
