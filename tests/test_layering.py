@@ -24,7 +24,8 @@ ORDER = (
     "variant", "device_program", "control_groups", "config", "tracebacks", "dtypes", "abi", "ir", "index_notation",
     "derivatives", "concrete_notation",
     "remapping", "queries", "formats", "analysis", "scheduling", "lowering", "assembly", "codegen", "tracing",
-    "compiler", "module", "runtime", "storage", "execution", "operations", "tensor", "drawing", "numpy_api",
+    "compiler", "device_code", "module",
+    "runtime", "storage", "execution", "operations", "tensor", "drawing", "numpy_api",
     "array_api", "interop", "io", "autograd", "csgraph", "fft", "jax", "lib", "linalg", "dask", "torch", "xarray",
     "testing", "versions", "__init__", "shipping", "playground", "demo", "__main__",
 )  # fmt: skip

@@ -115,7 +115,7 @@ def test_the_readme_says_the_version_and_every_extra():
     major, minor, *_ = project["tool"]["hatch"]["version"]["fallback-version"].split(".")
     assert f"alpha_{major}.{minor}-" in text
     paragraph = re.search(r"^Extras .*?\n\n", text, re.MULTILINE | re.DOTALL)[0]
-    assert {*project["project"]["optional-dependencies"]} <= {*re.findall(r"`(\w+)`", paragraph)}
+    assert {*project["project"]["optional-dependencies"]} <= {*re.findall(r"`([\w-]+)`", paragraph)}
 
 
 @pytest.mark.parametrize("builder", [WheelBuilder, SdistBuilder])

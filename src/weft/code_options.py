@@ -8,6 +8,17 @@ from typing import Literal as OneOf
 
 from .records import record
 
+_FOR_CPUS = {
+    "tiling",
+    "register-blocks",
+    "whole-blocks",
+    "direct-insertion",
+    "factor-hoisting",
+    "prefetch",
+    "stored-totals",
+}
+"""Optimisations that fit loops to the caches and registers of CPUs, or make structures, which devices do not."""
+
 
 @record
 class CodeOptions:
@@ -29,8 +40,8 @@ class CodeOptions:
     __hash__ = object.__hash__
 
     def enabled(self, name: str) -> bool:
-        """Return whether an optimisation is switched on."""
-        return name not in self.disabled
+        """Return whether an optimisation is switched on, and is one for the target."""
+        return name not in self.disabled and not (self.target == "cuda" and name in _FOR_CPUS)
 
     @property
     def reassociates(self) -> bool:

@@ -15,13 +15,13 @@ from .records import record
 
 @record
 class Binding:
-    """A name in kernels that stands for a part of a tensor: a dimension, one of its level arrays, or its values."""
+    """A name in kernels that stands for a part of a tensor: a dimension, an array, or the length of an array."""
 
     name: str
     tensor: str
-    part: OneOf["dimension", "array", "vals"]
-    index: int  # the number of the dimension, or of the array in storage order
-    dtype: str  # the dtype of the elements; int64 for a dimension
+    part: OneOf["dimension", "array", "length"]
+    index: int  # the number of the dimension, or of the array in storage order; -1 for the values
+    dtype: str  # the dtype of the elements; int64 for a number
 
 
 @record
@@ -61,7 +61,7 @@ class Launch:
     teams: Size
     lanes: int
     block: int  # threads in a block
-    arguments: tuple[str, ...]  # names of bindings and of scratch memory: pointers, and dimensions as int64
+    arguments: tuple[str, ...]  # names of bindings and of scratch memory: pointers, and numbers as int64
 
     def blocks(self, known: Mapping[str, int], most: int = 65535) -> int:
         """Return the number of blocks for dimensions and lengths by name."""
@@ -91,7 +91,7 @@ class DeviceProgram:
     """A program: all its kernels in one text, and the steps that a device takes."""
 
     source: str
-    result: str  # the name of the tensor whose arrays the program writes
+    tensors: tuple[str, ...]  # the names that bindings use: the result, then the operands in the order of the kernel
     bindings: tuple[Binding, ...]
     scratch: tuple[Scratch, ...]
     steps: tuple[Launch | Fill | Scan, ...]

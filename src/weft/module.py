@@ -45,7 +45,7 @@ from .tracing import Trace
 
 _PLAIN = re.compile(r"[a-z]+$")
 _KINDS = {kind.value: kind for kind in FunctionKind if kind is not FunctionKind.WIDEST}
-_TAKEN = ("q", "chunk", "chunks", "counts", "threads")
+_TAKEN = ("q", "chunk", "chunks", "counts", "threads", "lane", "team", "teams")
 
 
 class Module:

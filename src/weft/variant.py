@@ -33,6 +33,16 @@ class Variant:
     options: CodeOptions = code_options()  # the settings that affect code
 
     @property
+    def converts_operands(self) -> bool:
+        """True if operands can be converted before the loops; devices have no conversions."""
+        return self.options.target != "cuda"
+
+    @property
+    def stores_again(self) -> bool:
+        """True if operands may be stored in other formats first: where they can be, but in a conversion."""
+        return self.converts_operands and not self.conversion
+
+    @property
     def tiles(self) -> bool:
         """True if loops are cut into tiles where that pays."""
         return self.tile and self.options.enabled("tiling")

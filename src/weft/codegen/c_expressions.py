@@ -7,13 +7,14 @@ in C, so they and complex comparisons are functions of the prelude.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
 from ..errors import LoweringError
 from ..ir import Binary, Call, Cast, Const, Expr, Load, Select, Unary, Var
 from ..ir.precedence import ATOM, BINARY, POSTFIX, SELECT, UNARY, needs_parentheses
 from ..ir.types import is_complex, is_integer
 from .prelude import PRELUDE
+from .support.snippet import Snippet
 from .types import constant, type_name
 
 _SMALL = ("int8", "int16", "uint8", "uint16")
@@ -29,8 +30,8 @@ _COMPLEX_OPS = {
 class Expressions:
     """Printer of expressions, which collects the C functions that they call in ``calls``."""
 
-    def __init__(self, name: Callable[[str], str]):
-        self.name = name
+    def __init__(self, name: Callable[[str], str], functions: Mapping[str, Snippet] = PRELUDE):
+        self.name, self.functions = name, functions
         self.calls: dict[str, None] = {}
 
     def text(self, expr: Expr, least: int = 0) -> str:
@@ -44,7 +45,7 @@ class Expressions:
 
     def use(self, name: str) -> str:
         """Return the name of a function, and add it to ``calls``."""
-        if name.startswith("weft_") and name not in PRELUDE:
+        if name.startswith("weft_") and name not in self.functions:
             raise LoweringError(f"the prelude has no function {name}")
         self.calls[name] = None
         return name

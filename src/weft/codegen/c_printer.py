@@ -18,10 +18,7 @@ from ..errors import LoweringError
 from ..ir import (
     Allocate,
     Array,
-    Binary,
-    Block,
     Call,
-    Comment,
     Const,
     Declare,
     Evaluate,
@@ -45,11 +42,12 @@ from ..ir import (
     walk,
 )
 from ..ir.traversal import assigned_names, children, statements
-from ..ir.types import is_complex, is_pointer
+from ..ir.types import is_pointer
 from ..records import replace
 from . import symbols
 from .c_expressions import Expressions
 from .names import NameMaker
+from .statements import Statements, filled
 from .types import type_name
 
 _TAKEN = ("int64_t *weft_next", "int64_t weft_end")  # the iteration that a thread takes next, and the end
@@ -57,17 +55,14 @@ _UNROLLED = 16
 """Most iterations of a loop that GCC unrolls whole."""
 
 
-class CFunction:
+class CFunction(Statements):
     """C text of one function of the IR, in ``text``, and the C functions that it calls, in ``calls``."""
 
     def __init__(self, function: Function, suffix: str = ""):
-        self.names = NameMaker()
+        names = NameMaker()
         for special in (symbols.COUNTS, symbols.THREADS):
-            self.names.keep(special.name)
-        self.expressions = Expressions(self.names.name)
-        self.text_of = self.expressions.text
-        self.changed = assigned_names(function.body)
-        self.written = _written_arrays(function.body)
+            names.keep(special.name)
+        super().__init__(function.body, names, Expressions(names.name))
         self.watches = {n.watch.name for n in statements(function.body) if isinstance(n, Poll)}
         # Scratch arrays overlap with no other array.
         self.apart = {n.var.name for n in statements(function.body) if isinstance(n, Allocate | Array)}
@@ -80,11 +75,6 @@ class CFunction:
         self.can_fail = False
         self.escape = "done"
         self.text = self._function(function)
-
-    @property
-    def calls(self) -> dict[str, None]:
-        """Names of the C functions that the text calls, in the order of their first calls."""
-        return self.expressions.calls
 
     # Functions
 
@@ -124,12 +114,12 @@ class CFunction:
         head = ", ".join([*(f"weft_tensor *{t}" for t in tensors), "int64_t *counts", "int64_t threads"])
         codes = f"{abi.OK}; {abi.OUT_OF_MEMORY} if there is no memory; {abi.INTERRUPTED} if told to stop"
         lines = [f"  (void){name};" for name in unused]
-        lines.append(_fill("  return ", f"{loops}(", args, ");"))
+        lines.append(filled("  return ", f"{loops}(", args, ");"))
         return "\n".join(
             [
                 *self.parts,
                 "/* The loops, on the arrays of the tensors. */",
-                _fill("static int64_t ", f"{loops}(", params or ["void"], ") {"),
+                filled("static int64_t ", f"{loops}(", params or ["void"], ") {"),
                 *body,
                 "}",
                 "",
@@ -201,7 +191,7 @@ class CFunction:
         # A pointer that comes from another one excludes ``restrict`` for all of them.
         derived = self._derived(shared)
         params = [self._parameter(v, self._writable(v), not derived) for v in shared]
-        head = _fill("static int64_t ", f"{self.symbol}_thread{number}(", [*_TAKEN, *params], ") {")
+        head = filled("static int64_t ", f"{self.symbol}_thread{number}(", [*_TAKEN, *params], ") {")
         self.parts.append("\n".join(["/* The share of one thread. */", head, *inside, "}", ""]))
         names = [self.names.name(v.name) for v in shared]
         members = [f"  {self._parameter(v, self._writable(v), False)};" for v in shared]
@@ -211,11 +201,11 @@ class CFunction:
         asks = ("NULL", "NULL") if watch is None else (self.expressions.use("weft_poll"), watch)
         variables, pointer = [], "NULL"
         if names:
-            variables = [_fill(f"{pad}struct {self.symbol}_shared{number} weft_shared{number} = ", "{", names, "};")]
+            variables = [filled(f"{pad}struct {self.symbol}_shared{number} weft_shared{number} = ", "{", names, "};")]
             pointer = f"&weft_shared{number}"
         numbers = (self.text_of(s.loop.start), self.text_of(s.loop.stop), self.text_of(s.threads))
         args = [f"{self.symbol}_enter{number}", pointer, *numbers, *asks]
-        call = _fill(f"{pad}weft_status |= ", f"{self.expressions.use('weft_parallel')}(", args, ");")
+        call = filled(f"{pad}weft_status |= ", f"{self.expressions.use('weft_parallel')}(", args, ");")
         return [*variables, call, pad + self._leave()]
 
     def _leave(self) -> str:
@@ -257,11 +247,11 @@ class CFunction:
         params = [self._parameter(v, self._writable(v), not derived) for v in shared.values()]
         leaves = _may_leave(body)
         kind = f"static __attribute__((noinline)) {'int64_t' if leaves else 'void'} "
-        head = _fill(kind, f"{name}(", params or ["void"], ") {")
+        head = filled(kind, f"{name}(", params or ["void"], ") {")
         lines = self._body(body) if leaves else self._stmt(body, 1)
         self.parts.append("\n".join(["/* One iteration of the loop that threads share. */", head, *lines, "}", ""]))
         return [
-            _fill("    weft_status = " if leaves else "    ", f"{name}(", [self.names.name(v) for v in shared], ");")
+            filled("    weft_status = " if leaves else "    ", f"{name}(", [self.names.name(v) for v in shared], ");")
         ]
 
     def _writable(self, var: Var) -> bool:
@@ -270,75 +260,40 @@ class CFunction:
 
     # Statements
 
-    def _nest(self, stmt: Stmt, depth: int) -> list[str]:
-        return [*self._stmt(stmt, depth + 1), f"{'  ' * depth}}}"]
-
     def _stmt(self, stmt: Stmt, depth: int) -> list[str]:
         """Return the lines of a statement, indented by ``depth``."""
-        pad, text = "  " * depth, self.text_of
-        match stmt:
-            case Block(stmts):
-                return [line for s in stmts for line in self._stmt(s, depth)]
-            case If(cond, then, orelse):
-                lines = [f"{pad}if ({text(cond)}) {{", *self._stmt(then, depth + 1)]
-                while isinstance(orelse, If):  # a chain of branches is printed flat
-                    lines += [f"{pad}}} else if ({text(orelse.cond)}) {{", *self._stmt(orelse.then, depth + 1)]
-                    orelse = orelse.orelse
-                if orelse is not None:
-                    lines += [f"{pad}}} else {{", *self._stmt(orelse, depth + 1)]
-                return [*lines, f"{pad}}}"]
-            case While(cond, body):
-                return [f"{pad}while ({text(cond)}) {{", *self._nest(body, depth)]
-            case For(stop=stop, simd=simd, body=body):
-                # The pragmas must directly precede the loop; the checker excludes both for one loop.
-                lines = [f"#pragma GCC unroll {text(stop)}"] if stmt.unroll else []
-                if _masks_loads(stmt):
-                    self.expressions.calls["weft_rolled"] = None
-                    lines = [f"{pad}WEFT_ROLLED"]
-                if simd is not None:
-                    clauses = "".join(f" reduction({op}:{self.names.name(name)})" for op, name in simd)
-                    lines.append(f"#pragma omp simd{clauses}")
-                return [*lines, self._loop_head(stmt, pad, single=simd is not None), *self._nest(body, depth)]
-            case Parallel():
-                return self._parallel(stmt, pad)
-        return self._simple(stmt, pad)
+        return self._parallel(stmt, "  " * depth) if isinstance(stmt, Parallel) else super()._stmt(stmt, depth)
+
+    def _loop(self, stmt: For, depth: int) -> list[str]:
+        pad = "  " * depth
+        # The pragmas must directly precede the loop; the checker excludes both for one loop.
+        lines = [f"#pragma GCC unroll {self.text_of(stmt.stop)}"] if stmt.unroll else []
+        if _masks_loads(stmt):
+            self.expressions.calls["weft_rolled"] = None
+            lines = [f"{pad}WEFT_ROLLED"]
+        if stmt.simd is not None:
+            clauses = "".join(f" reduction({op}:{self.names.name(name)})" for op, name in stmt.simd)
+            lines.append(f"#pragma omp simd{clauses}")
+        head = self._loop_head(stmt, pad, single=stmt.simd is not None)
+        return [*lines, head, *self._nest(stmt.body, depth)]
 
     def _simple(self, stmt: Stmt, pad: str) -> list[str]:
         """Return the lines of a statement that contains no other statement."""
-        text = self.text_of
         match stmt:
-            case Declare(var, value):
-                # A pointer through which nothing is written is one to constants, as those of parameters are.
-                const = "const " if is_pointer(var.ty) and not self._writable(var) else ""
-                space = "" if is_pointer(var.ty) else " "
-                start = "" if value is None else f" = {text(value)}"
-                return [f"{pad}{const}{type_name(var.ty)}{space}{self.names.name(var.name)}{start};"]
-            case Set(var, value):
-                return [f"{pad}{self.names.name(var.name)} = {text(value)};"]
-            case Store(array, index, value):
-                return [f"{pad}{text(Load(array, index))} = {text(value)};"]
-            case Update(op, target, value):
-                return [pad + self._update(op, target, value)]
             case Allocate(var, size, zero):
                 return self._allocate(var, size, zero, pad)
-            case Array(var, size):
-                return [f"{pad}{type_name(var.ty[:-1])} {self.names.name(var.name)}[{size}];"]
             case Free(var):
                 name = self.names.name(var.name)
                 # NULL, since the end of the function frees all scratch pointers again.
                 return [f"{pad}{self.expressions.call('weft_free', name)};", f"{pad}{name} = NULL;"]
-            case Evaluate(call):
-                return [f"{pad}(void){text(call, 14)};" if call.ty != "void" else f"{pad}{text(call)};"]
             case Poll(watch, asks):
                 name = self.expressions.call("weft_poll" if asks else "weft_stopped", self.names.name(watch.name))
                 return [f"{pad}if ({name}) {{", *self._fail(abi.INTERRUPTED, pad), f"{pad}}}"]
-            case Comment(words):
-                return [f"{pad}/* {line.replace('*/', '* /').replace('/*', '/ *')} */" for line in words.splitlines()]
             case Return(value):
                 if self.can_fail:
-                    return [f"{pad}weft_status = {text(value)};", f"{pad}goto done;"]
-                return [f"{pad}return {text(value)};"]
-        raise TypeError(f"not a statement: {stmt!r}")
+                    return [f"{pad}weft_status = {self.text_of(value)};", f"{pad}goto done;"]
+                return [f"{pad}return {self.text_of(value)};"]
+        return super()._simple(stmt, pad)
 
     def _allocate(self, var: Var, size: Expr, zero: bool, pad: str) -> list[str]:
         name, element = self.names.name(var.name), type_name(var.ty[:-1])
@@ -355,54 +310,6 @@ class CFunction:
     def _fail(self, status: int, pad: str) -> list[str]:
         """Return the lines inside an ``if`` that set the status and jump to the exit."""
         return [f"{pad}  weft_status = {status};", f"{pad}  goto {self.escape};"]
-
-    def _update(self, op: str, target: Var | Load, value: Expr) -> str:
-        place, text = self.text_of(target), self.text_of
-        # Operations that C computes in another way: see ``c_expressions``.
-        if op == "*" and is_complex(target.ty):
-            return f"{place} = {text(Binary('*', target, value))};"
-        if target.ty == "bool":
-            op = {"+": "|", "*": "&"}.get(op, op)
-        if op in "+-" and isinstance(value, Const) and type(value.value) is int and value.value == 1:
-            return f"{place}{op}{op};"
-        return f"{place} {op}= {text(value)};"
-
-    def _loop_head(self, loop: For, pad: str, single: bool) -> str:
-        """Return the head of a loop.
-
-        If ``single``, the head has the form that ``omp simd`` requires, whose end the directive evaluates once.
-        """
-        name, stop = self.names.name(loop.var.name), self.text_of(loop.stop)
-        head = f"{pad}for ({type_name(loop.var.ty)} {name} = {self.text_of(loop.start)}"
-        # An end that cannot change during the loop may be evaluated before each iteration; others have a variable.
-        fixed = all(type(n) not in (Load, Call) and getattr(n, "name", "") not in self.changed for n in walk(loop.stop))
-        if single or fixed:
-            least = self.text_of(loop.stop, 12)
-            return f"{head}; {name} < {least}; {name}++) {{"
-        end = self.names.name(f"{loop.var.name} end", f"{loop.var.name}_end")
-        return f"{head}, {end} = {stop}; {name} < {end}; {name}++) {{"
-
-
-def _written_arrays(body: Stmt) -> set[str]:
-    """Return the names of the pointers through which ``body`` may write, and of those from which they derive."""
-    names: set[str] = set()
-    sources: list[tuple[str, set[str]]] = []
-    for node in statements(body):
-        match node:
-            case Store(array) | Update(_, Load(array)):
-                names |= _pointers(array)
-            case Evaluate(call):
-                for arg in call.args:
-                    names |= _pointers(arg)
-            case Allocate(var) | Array(var):
-                names.add(var.name)
-            case Declare(var, value) | Set(var, value) if is_pointer(var.ty) and value is not None:
-                sources.append((var.name, _pointers(value)))
-    # In reverse, so that a chain of pointers is followed back to its first one.
-    for name, origins in reversed(sources):
-        if name in names:
-            names |= origins
-    return names
 
 
 def _masks_loads(loop: For) -> bool:
@@ -438,11 +345,6 @@ def _may_leave(stmt: Stmt) -> bool:
     return any(isinstance(n, Allocate | Poll) for n in statements(stmt))
 
 
-def _pointers(expr: Expr) -> set[str]:
-    """Return the names of the pointer variables in ``expr``, or none if ``expr`` is not a pointer."""
-    return {n.name for n in walk(expr) if isinstance(n, Var) and is_pointer(n.ty)} if is_pointer(expr.ty) else set()
-
-
 def _entrance(symbol: str, number: int, names: list[str], members: list[str]) -> str:
     """Return the struct of the variables that threads share, and the function that unpacks it for one thread."""
     lines = [f"static int64_t {symbol}_enter{number}(void *weft_shared, {', '.join(_TAKEN)}) {{"]
@@ -452,20 +354,7 @@ def _entrance(symbol: str, number: int, names: list[str], members: list[str]) ->
     else:
         lines.append("  (void)weft_shared;")
     args = ["weft_next", "weft_end", *(f"weft_all->{name}" for name in names)]
-    return "\n".join([*lines, _fill("  return ", f"{symbol}_thread{number}(", args, ");"), "}", ""])
-
-
-def _fill(start: str, name: str, args: list[str], end: str, width: int = 100) -> str:
-    """Return a call, the head of a function, or a struct, broken into lines after commas."""
-    line, lines = f"{start}{name}", []
-    indent = " " * (len(start) - len(start.lstrip(" ")) + 4)
-    for position, arg in enumerate(args):
-        piece = arg + (", " if position < len(args) - 1 else "")
-        if len(line) + len(piece) > width:
-            lines.append(line.rstrip(" "))
-            line = indent
-        line += piece
-    return "\n".join([*lines, f"{line}{end}"])
+    return "\n".join([*lines, filled("  return ", f"{symbol}_thread{number}(", args, ");"), "}", ""])
 
 
 def print_function(function: Function, suffix: str = "") -> CFunction:

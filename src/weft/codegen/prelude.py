@@ -52,14 +52,14 @@ SHARED = tuple(name for name, snippet in PRELUDE.structure.items() if snippet.sh
 """Support functions that are compiled once, and that kernels which are compiled one by one call through pointers."""
 
 
-def required(names: Iterable[str], shared: bool = False) -> list[str]:
+def required(names: Iterable[str], shared: bool = False, functions: Mapping[str, Snippet] = PRELUDE) -> list[str]:
     """Return the names of functions and of all that they need; if ``shared``, not what only shared ones need."""
     order: dict[str, None] = {}
 
     def visit(name: str) -> None:
         if name not in order:
-            if not (shared and PRELUDE[name].shared):
-                for needed in PRELUDE[name].needs:
+            if not (shared and functions[name].shared):
+                for needed in functions[name].needs:
                     visit(needed)
             order[name] = None
 

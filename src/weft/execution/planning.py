@@ -69,15 +69,16 @@ def _way(
     # A sum in a narrow dtype wraps around on its own before it is added to wider terms.
     if user_schedule is None and (first := wrapping_first(explicit, types)) is not None:
         return InSteps(first, request.format)
-    target = target_type(assignment, types, request.format, dtype, variant.no_dense_result)
+    format = request.format
+    if format is None and not variant.converts_operands:  # a device makes no structures
+        format = Format.dense(len(assignment.target.indices))
+    target = target_type(assignment, types, format, dtype, variant.no_dense_result)
     way = kernel_or_steps(assignment, types, target, variant, request.prune, user_schedule)
     if isinstance(way, Steps):
         return InSteps(way, target.format)
     # The inferred format may have dense levels that large dimensions do not allow.
     varies = (
-        request.format is None
-        and not variant.no_dense_result
-        and target_type(assignment, types, None, dtype, True) != target
+        format is None and not variant.no_dense_result and target_type(assignment, types, None, dtype, True) != target
     )
     structure_operands = (
         _structure_operands(explicit, types, target) if variant.options.enabled("shared-structure") else ()

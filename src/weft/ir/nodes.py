@@ -181,7 +181,8 @@ class For(Stmt):
 
     ``simd`` lists the scalar variables that the body reduces with an operator, as ``(op, name)`` pairs. The loop may be
     vectorized with these reductions in another order. ``()`` promises independent iterations, ``None`` nothing.
-    ``unroll`` asks for a copy of the body for each iteration; start and stop must then be constants.
+    ``unroll`` asks for a copy of the body for each iteration; start and stop must then be constants. ``step`` is what
+    is added to the variable after each iteration; None for 1.
     """
 
     var: Var
@@ -190,6 +191,7 @@ class For(Stmt):
     body: Stmt
     simd: tuple[tuple[str, str], ...] | None = None
     unroll: bool = False
+    step: Expr | None = None
 
 
 @record

@@ -59,6 +59,8 @@ def _body(stmt: ir.Stmt, depth: int) -> list[tuple[int, str]]:
 
 def _loop(loop: ir.For, depth: int) -> list[tuple[int, str]]:
     note = " unroll" if loop.unroll else ""
+    if loop.step is not None:
+        note = f" by {expression_text(loop.step)}{note}"
     if loop.simd is not None:
         note = f" simd({', '.join(f'{op}: {name}' for op, name in loop.simd)}){note}"
     head = f"for {loop.var.name} in {expression_text(loop.start)} .. {expression_text(loop.stop)}{note}:"

@@ -17,7 +17,7 @@ _FIELDS: dict[type, tuple[str, ...]] = {
     ir.Unary: ("a",), ir.Binary: ("a", "b"), ir.Cast: ("a",), ir.Select: ("cond", "a", "b"),
     ir.Load: ("array", "index"), ir.Declare: ("var", "value"), ir.Set: ("var", "value"),
     ir.Store: ("array", "index", "value"), ir.Update: ("target", "value"),
-    ir.If: ("cond", "then", "orelse"), ir.While: ("cond", "body"), ir.For: ("var", "start", "stop", "body"),
+    ir.If: ("cond", "then", "orelse"), ir.While: ("cond", "body"), ir.For: ("var", "start", "stop", "body", "step"),
     ir.Parallel: ("threads", "prologue", "loop", "epilogue"), ir.Allocate: ("var", "size"), ir.Array: ("var",),
     ir.Free: ("var",), ir.Evaluate: ("call",), ir.Return: ("value",), ir.Poll: ("watch",),
 }  # fmt: skip
@@ -37,7 +37,7 @@ _MAKE: dict[type, Callable[[Any, tuple[Any, ...]], Any]] = {
     ir.Update: lambda n, c: ir.Update(n.op, *c),
     ir.If: lambda n, c: ir.If(*c),
     ir.While: lambda n, c: ir.While(*c),
-    ir.For: lambda n, c: ir.For(c[0], c[1], c[2], c[3], n.simd, n.unroll),
+    ir.For: lambda n, c: ir.For(c[0], c[1], c[2], c[3], n.simd, n.unroll, c[4]),
     ir.Parallel: lambda n, c: ir.Parallel(c[0], c[1], c[2], c[3]),
     ir.Allocate: lambda n, c: ir.Allocate(c[0], c[1], n.zero),
     ir.Array: lambda n, c: ir.Array(c[0], n.size),
@@ -175,6 +175,7 @@ def _free(node: Node, bound: set[str], free: dict[str, ir.Var]) -> None:
         case ir.For(var, start, stop, body):
             _free(start, bound, free)
             _free(stop, bound, free)
+            _free(node.step or start, bound, free)
             _free(body, bound | {var.name}, free)
         case ir.If(cond, then, orelse):
             _free(cond, bound, free)

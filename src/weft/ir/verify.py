@@ -159,6 +159,8 @@ class _Checker:
             self.say(f"the loop variable {loop.var.name} is {loop.var.ty}, not an integer")
         self.want(loop.start, loop.var.ty, "the start of a loop:")
         self.want(loop.stop, loop.var.ty, "the end of a loop:")
+        if loop.step is not None:
+            self.want(loop.step, loop.var.ty, "the step of a loop:")
         for op, name in loop.simd or ():
             if not (op in _UPDATES or op.startswith("weft_")) or not any(name in scope for scope in self.scopes):
                 self.say(f"the simd reduction {op}: {name}")

@@ -18,14 +18,17 @@ from ..ir import nodes as ir
 from ..ir.builder import (
     add,
     block,
+    eq,
     ge,
     if_,
     increment,
     lit,
+    lor,
     lt,
     maximum,
     minimum,
     mul,
+    ne,
     product,
     sub,
 )
@@ -42,7 +45,7 @@ from .function_state import FunctionState
 from .loop_cases import LoopCases, require_order
 from .operand_values import fill_expr, scalar
 from .positions import bounds_of, child_position, coordinate
-from .simd_reductions import SHORT, split_by_mean_length, split_by_row_length
+from .simd_reductions import SHORT, in_any_order, split_by_mean_length, split_by_row_length
 
 RUN = 12
 """Mean number of duplicates from which on a run of them is summed first, and not added to the result one by one."""
@@ -131,12 +134,14 @@ class PlainLoops(LoopCases):
         # Coordinate position iteration, duplicate by duplicate where that gives the same result.
         if it.format.unique or self.emitter.writer.keeps_duplicates or may_revisit(self.emitter, self.stmt, it):
             loop = self._entry_loop(it, begin, end)
+            if self._on_device:
+                return in_any_order(self._fused(loop), reassociated(f, self.stmt.body, begin, end))
             return split_by_row_length(
                 split_by_mean_length(self._fused(loop), limits), reassociated(f, self.stmt.body, begin, end), f.name
             )
         require_order([it])
         runs = self._duplicate_run_loop(it, begin, end)
-        if (outside := self._gathered_outside(it)) is None:
+        if self._on_device or (outside := self._gathered_outside(it)) is None:
             return runs
         # Both loops are emitted; the data decides. Runs pay off if there are at least RUN entries for each sum.
         return if_(ge(sub(limits[1], limits[0]), mul(lit(RUN), outside)), runs, self._entry_loop(it, begin, end))
@@ -154,6 +159,11 @@ class PlainLoops(LoopCases):
         tensor, name = f.tensors[it.access.tensor], f.name(f"p{it.name}_later")
         return prefetch.prefetch_rows(tensor, it.level, parent, self.coord, end, name)
 
+    @property
+    def _on_device(self) -> bool:
+        """True if loops are for a device, which shares their iterations among threads."""
+        return self.context.options.target == "cuda"
+
     def _fused(self, loop: ir.For) -> ir.For:
         """Return a loop over adjoining segments as one loop."""
         return fuse_adjacent_ranges(loop) if self.context.options.enabled("fused-ranges") else loop
@@ -169,12 +179,13 @@ class PlainLoops(LoopCases):
         """Return a loop that visits each coordinate once, together with all its duplicates."""
         p = self.p[it]
         run, segment, inner = self.deduplicate(it, self.env)
-        step = block(
-            ir.Declare(self.coord, coordinate(self.f, it, p, self.env)),
-            *run,
-            self.cases([it], inner),
-            ir.Set(p, segment),
-        )
+        here = ir.Declare(self.coord, coordinate(self.f, it, p, self.env))
+        step = block(*run, self.cases([it], inner))
+        if self._on_device:  # whoever has the first position of a run takes all of it
+            before = coordinate(self.f, it, sub(p, lit(1)), self.env)
+            first = lor(eq(p, begin), ne(before, self.coord))
+            return block(ir.Declare(self.end[it], end), ir.For(p, begin, end, block(here, if_(first, step))))
+        step = block(here, step, ir.Set(p, segment))
         return block(ir.Declare(p, begin), ir.Declare(self.end[it], end), ir.While(lt(p, self.end[it]), step))
 
     def _gathered_outside(self, it: LevelIterator) -> ir.Expr | None:
@@ -270,7 +281,8 @@ def reassociated(f: FunctionState, body: Stmt, begin: ir.Expr, end: ir.Expr) -> 
         return None
     if isinstance(body, Assign) and f.context.options.reassociates and f.kind.values:
         w = f.context.workspaces.get(body.target.tensor)
-        if w is not None and w.kind == "scalar" and w.dtype in ("float32", "float64"):
+        counts = f.context.options.target == "cuda"  # compilers for CPUs reassociate sums of integers unasked
+        if w is not None and w.kind == "scalar" and (counts or w.dtype in ("float32", "float64")):
             extreme = body.op is not None and OPERATORS[body.op].extreme != 0
             op = "+" if body.op == "add" else f"weft_{body.op}_{w.dtype}" if extreme else None
             absences = f.context.implicit_entries.get(w.name)

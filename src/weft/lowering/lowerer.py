@@ -106,6 +106,9 @@ class Lowerer(Emitter):
                 runs = (behind_run(edge, limits, at) for edge in (cut_lo, cut_hi))
                 moved = block(*runs, ir.Declare(lo, cut_lo), ir.Declare(hi, cut_hi))
         state.chunked = True
+        if self.context.options.target == "cuda":  # a device shares the iterations themselves
+            once = ir.For(chunk, lit(0), lit(1), block(writer.start(chunk), self.forall(stmt, Environment())))
+            return block(sized, ir.Parallel(lit(1), block(*state.scratch), once, block(*state.release)))
         begin, end = limits
         # Chunk c of n is [begin + span*c/n, begin + span*(c+1)/n).
         span = sub(end, begin)

@@ -12,6 +12,7 @@ from ..ir import nodes as ir
 from ..ir import used_names, walk
 from ..ir.builder import block, ge, if_, lit, mul, sub
 from ..ir.passes.adjacent_ranges import adjoin, put
+from ..ir.traversal import statements
 from ..records import replace
 
 SHORT = 32
@@ -20,6 +21,12 @@ SHORT = 32
 
 def _many(begin: ir.Expr, end: ir.Expr, segments: ir.Expr) -> ir.Expr:
     return ge(sub(end, begin), mul(lit(SHORT), segments))
+
+
+def in_any_order(loop: ir.For, simd: tuple[tuple[str, str], ...] | None) -> ir.For:
+    """Return a loop whose reductions may be in any order, if no loop is inside it."""
+    inside = any(isinstance(n, ir.For | ir.While) for n in statements(loop.body))
+    return loop if inside or simd is None else replace(loop, simd=simd)
 
 
 def split_by_row_length(

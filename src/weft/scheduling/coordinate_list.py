@@ -59,6 +59,8 @@ def _best(problem: LoopProblem, term: Expr) -> LoopOrder:
     orders = list(loop_orders(problem, problem.view.free_loops, bound, each=len(problem.terms)))
     if problem.variant.conversion:  # each coordinate is to come once
         summed = set(bound).difference(d.var for d in problem.view.derived)
+        if not problem.variant.converts_operands:  # a coordinate has one number among those of its row
+            summed = {v for v in summed if not v.startswith("#")}
         orders = [order for order in orders if summed.isdisjoint(order[: problem.depth_of_result(order)])] or orders
     # Where values of one parent must be contiguous, its loops are outermost.
     first = problem.outermost_to_add or ()

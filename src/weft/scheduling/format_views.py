@@ -49,10 +49,12 @@ class FormatView:
 
 
 def format_views(
-    assignment: Assignment, types: Mapping[str, TensorType], no_dense_levels: bool = False
+    assignment: Assignment, types: Mapping[str, TensorType], no_dense_levels: bool = False, converts: bool = True
 ) -> Iterator[FormatView]:
-    """Yield the views of an assignment. Those that cannot be scheduled have a reason."""
-    yield from _walked(assignment, types, no_dense_levels)
+    """Yield the views of an assignment, in which operands are converted or not. Impossible ones have a reason."""
+    yield from _walked(assignment, types, no_dense_levels, converts)
+    if not converts:
+        return
     yield from _in_order(assignment, types, no_dense_levels)
     operands = [
         n for n in dict.fromkeys(a.tensor for a in assignment.value.distinct_accesses) if _can_be_asked(types[n])
@@ -102,7 +104,9 @@ def _can_be_asked(type: TensorType) -> bool:
     return type.format.looked_up is not None and type.format.is_unique and len(set(type.index_dtypes[1:])) == 1
 
 
-def _walked(assignment: Assignment, types: Mapping[str, TensorType], no_dense_levels: bool) -> Iterator[FormatView]:
+def _walked(
+    assignment: Assignment, types: Mapping[str, TensorType], no_dense_levels: bool, converts: bool = True
+) -> Iterator[FormatView]:
     """Yield views of the operands as they are; the first keeps as many as possible, the last keeps none."""
     names = [a.tensor for a in assignment.value.distinct_accesses if types[a.tensor].format.is_structured]
     target = assignment.target.tensor
@@ -124,7 +128,7 @@ def _walked(assignment: Assignment, types: Mapping[str, TensorType], no_dense_le
     sizes = range(len(candidates), -1, -1) if len(candidates) <= _MANY else (len(candidates), 0)
     for n in sizes:
         for kept in combinations(candidates, n):
-            yield _view(assignment, types, frozenset(kept), candidates, no_dense_levels)
+            yield _view(assignment, types, frozenset(kept), candidates, no_dense_levels, converts=converts)
 
 
 def _is_written_in_order(format: Format) -> bool:
@@ -140,6 +144,7 @@ def _view(
     structured: Sequence[str],
     no_dense_levels: bool,
     in_order: bool = False,
+    converts: bool = True,
 ) -> FormatView:
     """Return a view in which the levels of some structured tensors are iterated, and others are stored plainly.
 
@@ -154,7 +159,7 @@ def _view(
     loops = _loop_variables(accesses, plain.types, target if in_order else None)
     value = _rebind_reductions(plain.value, loops)
     bound = {*bound_variables(value)}
-    if (reason := _why_not_looped(plain, replace(assignment, value=value), loops)) is not None:
+    if (reason := _why_not_looped(plain, replace(assignment, value=value), loops, converts)) is not None:
         return replace(impossible, why_not=reason)
     # Loops without a reduction: those of the result's own indices, then those of levels.
     free = [v for v in dict.fromkeys(target.indices) if v not in loops.covered]
@@ -244,14 +249,15 @@ def _why_not_kept(accesses: Sequence[Access], types: Mapping[str, TensorType], t
     return None
 
 
-def _why_not_looped(plain: _Substitution, rebound: Assignment, loops: _LoopVariables) -> str | None:
+def _why_not_looped(plain: _Substitution, rebound: Assignment, loops: _LoopVariables, converts: bool) -> str | None:
     """Return why loops over the levels of kept tensors do not compute an assignment; None if they do."""
     if not loops.covered <= {d.var for d in loops.derived}:
         return "an index has no loop, and follows from none"
     owners = {v: reduction for reduction in reductions(plain.value) for v in reduction.vars}
     if any(len({owners[v] for v in axes if v in owners}) > 1 for axes in loops.made_of.values()):
         return "one loop would belong to two reductions"
-    if not _is_driven(rebound, len(set(owners.values())), loops, plain.types) and not all(
+    apart = not converts and _is_apart(rebound, loops, plain.types)
+    if not (apart or _is_driven(rebound, len(set(owners.values())), loops, plain.types)) and not all(
         _reaches_all(plain.types[a.tensor].format) for a in loops.accesses
     ):
         return "other operands need every coordinate once, and the loops leave out some"
@@ -265,6 +271,23 @@ def _is_driven(assignment: Assignment, count: int, loops: _LoopVariables, types:
     parts = _parts(assignment.value, assignment.op)
     alone = count <= len(outermost_reductions(assignment.value))
     return alone and all(is_driven(part, drivers, types) and _adds_nothing(op, part, types) for op, part in parts)
+
+
+def _is_apart(assignment: Assignment, loops: _LoopVariables, types: Mapping[str, TensorType]) -> bool:
+    """Return whether the kept tensors drive each reduction, and other operands have loops over whole axes.
+
+    Implicit entries of a reduction are counted. Conversions cost less than such loops, if operands can be converted.
+    """
+    complete_axes = {
+        v for a in loops.accesses for v, level in types[a.tensor].levels_of(a) if v in a.indices and level.full
+    }  # fmt: skip
+    drivers = frozenset(loops.accesses)
+    return all(
+        is_driven(part, drivers, types)
+        if op is not None
+        else {v for a in part.distinct_accesses for v in a.indices} <= complete_axes
+        for op, part in _parts(assignment.value, assignment.op)
+    )
 
 
 def _reaches_all(format: Format) -> bool:

@@ -62,7 +62,8 @@ def can_store_again(problem: LoopProblem, operands: Iterable[Access], order: Seq
     ordered.
     """
     views = {*problem.view.kept, *(new for _, new in problem.view.looked_up)}
-    return not any(a.tensor in views or not set(a.indices) <= set(order) for a in operands)
+    never = not problem.variant.converts_operands
+    return not any(never or a.tensor in views or not set(a.indices) <= set(order) for a in operands)
 
 
 def formats_for(
@@ -99,7 +100,7 @@ def _misfits(
         if new in unfit and a not in formats:
             possible = can_store_again(problem, (a,), order)  # if not, any format will do
             yield a, stored_as(problem, a, order) if possible else problem.view.types[a.tensor].format
-        elif variant.conversion or not set(a.indices) <= set(order):
+        elif not variant.stores_again or not set(a.indices) <= set(order):
             continue  # an index without a loop gives an operand no order
         # Second case: the loops would iterate its outermost level many times. Third case: they would pass it in
         # strides.

@@ -15,7 +15,7 @@ from ..analysis.terms import dtype_of, merge_reductions, with_independent_sums
 from ..concrete_notation.nodes import Fill, Forall, Program, Split, Stmt, Where
 from ..concrete_notation.nodes import Sequence as Seq
 from ..concrete_notation.traversal import result_of
-from ..errors import ScheduleError
+from ..errors import DeviceError, ScheduleError
 from ..formats import Format, TensorType
 from ..formats.append_chains import is_unordered_list
 from ..formats.format import dtypes_of, level_variables
@@ -136,7 +136,9 @@ def views_of(
 ) -> tuple[FormatView, ...]:
     """Return the views of structured operands and results, for each form of an assignment."""
     target = forms[0].target.tensor
-    seen = [view for form in forms for view in format_views(form, types, variant.no_dense_levels)]
+    seen = [
+        view for form in forms for view in format_views(form, types, variant.no_dense_levels, variant.converts_operands)
+    ]
     return tuple(_allowed(view, target, types[target], variant) for view in seen)
 
 
@@ -144,8 +146,8 @@ def _allowed(view: FormatView, target: str, result: TensorType, variant: Variant
     """Return a view, with the reason why a variant does not allow it."""
     if view.why_not is not None:
         return view
-    if variant.conversion and (view.stored_plainly or view.looked_up or view.final_format):
-        return replace(view, why_not="a conversion must not ask for another")
+    if not variant.stores_again and (view.stored_plainly or view.looked_up or view.final_format):
+        return replace(view, why_not="a conversion must not ask for another, and a device has none")
     signed = result.format.is_signed and target in view.kept
     if signed and not variant.conversion and outermost_reductions(view.assignment.value):
         return replace(view, why_not="workspaces are over coordinates from 0")
@@ -160,6 +162,11 @@ def cheapest_schedule(
     chosen = min((c for c in candidates if c is not None), key=lambda c: c.price, default=None)
     if chosen is None:
         formats = ", ".join(f"{name}: {type.format}" for name, type in types.items())
+        if not variant.converts_operands:
+            raise DeviceError(
+                f"no loops compute {to_text(assignment)} with the formats {formats} as they are stored, and devices "
+                "convert no operands; convert one on the CPU, after to_device('cpu')"
+            )
         raise ScheduleError(
             f"no loops compute {to_text(assignment)} with the formats {formats}; convert an operand, or omit format="
         )

@@ -39,6 +39,6 @@ def cheapest(problem: LoopProblem) -> Candidate | None:
         return whole
     proposed = [strategy.propose(problem) for strategy in STRATEGIES]
     # A conversion must not ask for another conversion.
-    copying = problem.variant.conversion
-    possible = [c for c in proposed if c is not None and c.cost < inf and not (copying and c.converts)]
+    again = problem.variant.stores_again
+    possible = [c for c in proposed if c is not None and c.cost < inf and (again or not c.converts)]
     return min(possible, key=lambda c: (c.cost, c.strategy.rank), default=None)

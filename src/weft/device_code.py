@@ -1,0 +1,186 @@
+"""Programs for a device, made of the IR function that computes the values of a result.
+
+A program depends on how threads share its work (``Choice``), for which there is a rule: lanes share the innermost
+loops. If these are over a dense dimension, there are as many lanes as it has coordinates, up to 32; if they are over
+segments of positions, as many as a fourth of the mean length of a segment, up to 16.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING
+
+from .code_options import CodeOptions
+from .codegen.cuda_printer import BLOCK, CudaKernel, cuda_text
+from .device_program import Binding, Choice, DeviceFacts, DeviceProgram, Fill, Launch, Scan, Scratch, Size
+from .errors import DeviceError
+from .formats.append_chains import append_chains
+from .ir import Binary, Cast, Const, Expr, Function, Load, Var
+from .ir.passes.lanes import MOST
+from .ir.passes.launches import Kernel, Launches, Memory, launches, length_name
+from .ir.traversal import used_names, walk
+
+if TYPE_CHECKING:
+    from .module import Module
+
+DTYPES = ("bool", "int32", "int64", "float32", "float64")
+"""The dtypes of values that devices compute with."""
+FEWEST, MOST_OF_SEGMENTS = 4, 16
+"""Entries of a segment for each lane, and most lanes that share a segment."""
+
+
+def device_facts(module: Module) -> DeviceFacts:
+    """Return the facts on which it depends how threads share the work of a module; raise if a device has no code."""
+    function = _function(module)
+    bindings = tuple(_bindings(function))
+    launched = _launches(function, module, 2)
+    known = {b.name: b for b in bindings}
+    segments, entries = "", ""
+    inner: tuple[str, ...] = ()
+    for loop in (loop for step in launched.steps if isinstance(step, Kernel) for loop in step.loops):
+        stop = loop.stop
+        if isinstance(stop, Const):
+            continue
+        positions = [n.array.name for n in walk(stop) if isinstance(n, Load) and isinstance(n.array, Var)]
+        if positions and not segments:
+            segments = positions[0]
+            entries = next((b.name for b in bindings if b.part == "array" and _follows(b, known[segments])), "")
+        elif isinstance(stop, Var) and stop.name in known:
+            inner = (stop.name,)
+    return DeviceFacts(bindings, segments, entries, inner)
+
+
+def _follows(array: Binding, positions: Binding) -> bool:
+    """Return whether an array has an element for each position between the ends that another one holds."""
+    return array.tensor == positions.tensor and array.index == positions.index + 1
+
+
+def choose(facts: DeviceFacts, known: Mapping[str, int], longest: int, options: CodeOptions) -> Choice:
+    """Return how threads share work, given dimensions and lengths by name, and the length of the longest segment."""
+    if not options.enabled("lanes"):
+        return Choice()
+    if facts.inner:
+        most = min(MOST, max(1, min(known[name] for name in facts.inner)))
+    elif facts.segments and facts.entries:
+        mean = known[facts.entries] / max(1, known[facts.segments] - 1)
+        most = int(min(MOST_OF_SEGMENTS, max(1, mean / FEWEST)))
+    else:
+        most = 1
+    return Choice(1 << most.bit_length() - 1)
+
+
+def device_program(module: Module, choice: Choice = Choice()) -> DeviceProgram:  # noqa: B008
+    """Return the program of a module; raise ``DeviceError`` if it does what devices do not."""
+    function = _function(module)
+    launched = _launches(function, module, choice.lanes)
+    bindings = tuple(_bindings(function))
+    numbers = _Numbers({b.name: b for b in bindings}, {m.var.name: m for m in launched.memory})
+    kernels: list[CudaKernel] = []
+    steps: list[Launch | Fill | Scan] = []
+    for step in launched.steps:
+        if isinstance(step, Var):
+            steps.append(Fill(step.name, step.ty == "bool*" and False))
+            continue
+        kernel = CudaKernel(f"weft_{function.name}_{len(kernels) + 1}", step.body, step.lanes)
+        kernels.append(kernel)
+        arguments = tuple([v.name for v in kernel.arguments])
+        if missing := [n for n in arguments if n not in numbers.bindings and n not in numbers.memory]:
+            raise DeviceError(f"{module.described} uses {missing[0]}, which devices do not have")
+        steps.append(Launch(kernel.name, numbers.size(step.teams[0]), step.lanes, BLOCK, arguments))
+    used = {n for s in steps if isinstance(s, Launch) for n in s.arguments}
+    scratch = tuple(
+        Scratch(m.var.name, m.var.ty[:-1], numbers.size(m.size)) for m in launched.memory if m.var.name in used
+    )
+    steps = [s for s in steps if not isinstance(s, Fill) or s.array in used]
+    tensors = tuple([p.name for p in function.params])
+    return DeviceProgram(cuda_text(kernels), tensors, bindings, scratch, tuple(steps), _notes(launched, choice))
+
+
+def _function(module: Module) -> Function:
+    """Return the function that computes the values of a result; raise if devices cannot run it."""
+    loops, what = module.loops, module.described
+    advice = "compute it on the CPU, with tensors of to_device('cpu')"
+    if loops.schedule.insertion is not None or (loops.appends and append_chains(loops.schedule.result.format)):
+        raise DeviceError(
+            f"{what} makes a sparse result with a structure of its own, which devices do not make yet; ask for a dense "
+            f"result, or {advice}"
+        )
+    if loops.schedule.conversions or loops.schedule.final_format is not None:
+        raise DeviceError(f"{what} converts tensors, which devices do not do yet; {advice}")
+    for name, type in module.context.types.items():
+        if type.dtype not in DTYPES:
+            raise DeviceError(f"{name} is {type.dtype}, and devices compute with {', '.join(DTYPES)}; in {what}")
+    return module.evaluation.ir
+
+
+def _launches(function: Function, module: Module, lanes: int) -> Launches:
+    try:
+        return launches(function, lanes, in_order=not module.options.reassociate)
+    except DeviceError as error:
+        raise DeviceError(
+            f"{error}, so that {module.described} does not run on a device; compute it on the CPU, with tensors of "
+            "to_device('cpu')"
+        ) from None
+
+
+def _bindings(function: Function) -> Iterator[Binding]:
+    for p in function.params:
+        yield from (Binding(v.name, p.name, "dimension", n, "int64") for n, v in enumerate(p.dimensions))
+        arrays = [*enumerate(p.arrays), (-1, p.vals)]
+        yield from (Binding(v.name, p.name, "array", n, v.ty[:-1]) for n, v in arrays)
+        yield from (Binding(length_name(v.name), p.name, "length", n, "int64") for n, v in arrays)
+
+
+class _Numbers:
+    """Sizes in terms of dimensions and of lengths of arrays."""
+
+    def __init__(self, bindings: Mapping[str, Binding], memory: Mapping[str, Memory]):
+        self.bindings, self.memory = bindings, memory
+
+    def size(self, expr: Expr) -> Size:
+        """Return an upper bound of an expression."""
+        names, factor = [], 1
+        for part in _factors(expr):
+            match part:
+                case Const(value):
+                    factor *= max(1, int(value))  # type: ignore[arg-type]
+                case Var(name) if name in self.bindings:
+                    names.append(name)
+                case _:
+                    names += self._bound(part)
+        return Size(over=tuple(names), factor=factor)
+
+    def _bound(self, expr: Expr) -> list[str]:
+        """Return the name of a number that an expression does not exceed by much, in a list; or none."""
+        arrays = [n.array.name for n in walk(expr) if isinstance(n, Load) and isinstance(n.array, Var)]
+        bound = [self.bindings[name] for name in arrays if name in self.bindings]
+        for array in bound:
+            below = [b.name for b in self.bindings.values() if b.part == "array" and _follows(b, array)]
+            if below:
+                return below
+        if bound:  # positions of the last level
+            return [b.name for b in self.bindings.values() if b.tensor == bound[0].tensor and b.index == -1][:1]
+        return [name for name in sorted(used_names(expr)) if name in self.bindings][:1]
+
+
+def _factors(expr: Expr) -> Iterator[Expr]:
+    """Yield the factors of a product, without conversions."""
+    parts = [expr]
+    while parts:
+        match parts.pop(0):
+            case Binary("*", a, b):
+                parts = [a, b, *parts]
+            case Cast(a):
+                parts.insert(0, a)
+            case part:
+                yield part
+
+
+def _notes(launched: Launches, choice: Choice) -> tuple[str, ...]:
+    """Return lines on how threads share the work."""
+    kernels = [step for step in launched.steps if isinstance(step, Kernel)]
+    shared = dict.fromkeys(loop.var.name for k in kernels if k.lanes > 1 for loop in k.loops)
+    count = f"{len(kernels)} kernel{'s' * (len(kernels) != 1)}"
+    if not shared:
+        return (f"{count}, one thread for each iteration of the outermost loop",)
+    return (f"{count}, {choice.lanes} lanes share each loop over {', '.join(shared)}",)

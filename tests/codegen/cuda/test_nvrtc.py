@@ -1,0 +1,23 @@
+"""Every text of the grid is CUDA that NVRTC compiles to machine code, of an old and of a new architecture."""
+
+import pytest
+
+from . import nvrtc
+from .programs import EXPRESSIONS, FORMATS, cases, module_of, program_of
+
+
+def test_every_text_compiles():
+    library = nvrtc.library()
+    if library is None:
+        pytest.skip("there is no NVRTC: pip install nvidia-cuda-nvrtc")
+    texts = []
+    for number, (name, format, dtype, index) in enumerate(cases()):
+        module, _ = module_of(EXPRESSIONS[name], FORMATS[format], dtype, index)
+        # Kernels of C have one name in all namespaces, so that they get others in a text with many programs.
+        source = program_of(module, 4).source.replace("WEFT_KERNEL(weft_", f"WEFT_KERNEL(weft_{number}_")
+        texts.append(f"namespace weft_{number} {{\n{source}}}\n")
+    whole = "".join(texts)
+    for architecture in ("sm_75", "sm_90"):
+        code = nvrtc.compiled(library, whole, architecture)
+        for number in range(len(texts)):
+            assert f"weft_{number}_evaluate_1".encode() in code
