@@ -268,6 +268,9 @@ def _compile(argv: list[str]) -> int:
         "--derivative", metavar="NAME",
         help="print the statement of the gradient by an operand; with --print or -o, compile that statement",
     )  # fmt: skip
+    parser.add_argument(
+        "--device", metavar="NAME", help="print the text for a device, such as cuda; it need not be there"
+    )
     parser.add_argument("-o", "--output", metavar="FILE", help="write the C to a file")
     parser.add_argument("--version", action="version", version=_version())
     if not argv:  # without arguments, the help is more useful than an error
@@ -276,7 +279,7 @@ def _compile(argv: list[str]) -> int:
     options = parser.parse_args(argv)
     formats = _pairs(options.format, "-f")
     dtypes = {name: _dtype(text) for name, text in _pairs(options.dtype, "--dtype").items()}
-    if taken := formats.keys() & {"dtypes", "schedule"}:
+    if taken := formats.keys() & {"device", "dtypes", "schedule"}:
         raise UsageError(f"'{taken.pop()}' is an argument of weft.compile; give the tensor another name")
     schedule = scheduler(parse_commands("\n".join(options.schedule)))
     expression = options.expression
@@ -285,7 +288,7 @@ def _compile(argv: list[str]) -> int:
         if not options.output and not options.stages:
             print(expression)
             return 0
-    kernel = compile_kernel(expression, dtypes=dtypes, schedule=schedule, **formats)
+    kernel = compile_kernel(expression, dtypes=dtypes, schedule=schedule, device=options.device, **formats)
     # The C is printed only if neither a file nor a stage is asked for.
     if options.output:
         Path(options.output).write_text(kernel.source, encoding="utf-8")

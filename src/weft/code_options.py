@@ -14,6 +14,7 @@ _FOR_CPUS = {
     "whole-blocks",
     "direct-insertion",
     "factor-hoisting",
+    "positions",
     "prefetch",
     "stored-totals",
 }
@@ -42,6 +43,11 @@ class CodeOptions:
     def enabled(self, name: str) -> bool:
         """Return whether an optimisation is switched on, and is one for the target."""
         return name not in self.disabled and not (self.target == "cuda" and name in _FOR_CPUS)
+
+    def of_target(self, target: str) -> CodeOptions:
+        """Return the same settings for code of another target."""
+        settings = {name: getattr(self, name) for name in CodeOptions.__match_args__}
+        return code_options(**{**settings, "target": target})
 
     @property
     def reassociates(self) -> bool:

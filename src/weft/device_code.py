@@ -8,23 +8,41 @@ segments of positions, as many as a fourth of the mean length of a segment, up t
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING
+from typing import Protocol
 
 from .code_options import CodeOptions
 from .codegen.cuda_printer import BLOCK, CudaKernel, cuda_text
+from .compiler import LoweredFunction, PlannedLoops
 from .device_program import Binding, Choice, DeviceFacts, DeviceProgram, Fill, Launch, Scan, Scratch, Size
 from .errors import DeviceError
 from .formats.append_chains import append_chains
-from .ir import Binary, Cast, Const, Expr, Function, Load, Var
+from .ir import Binary, Cast, Const, Expr, For, Function, Load, Var
 from .ir.passes.lanes import MOST
 from .ir.passes.launches import Kernel, Launches, Memory, launches, length_name
-from .ir.traversal import used_names, walk
+from .ir.traversal import statements, used_names, walk
+from .lowering.context import LoweringContext
 
-if TYPE_CHECKING:
-    from .module import Module
+
+class Module(Protocol):
+    """The parts of a module that are read: its loops, and the function that computes the values of a result."""
+
+    loops: PlannedLoops
+    options: CodeOptions
+
+    @property
+    def described(self) -> str: ...
+    @property
+    def context(self) -> LoweringContext: ...
+    @property
+    def evaluation(self) -> LoweredFunction: ...
+
 
 DTYPES = ("bool", "int32", "int64", "float32", "float64")
 """The dtypes of values that devices compute with."""
+LONG = 64
+"""Mean lengths of a segment from which on the longest one asks for equal shares."""
+FEWEST_IN_SHARES = 8
+"""Fewest lanes that take an equal share."""
 FEWEST, MOST_OF_SEGMENTS = 4, 16
 """Entries of a segment for each lane, and most lanes that share a segment."""
 
@@ -33,7 +51,7 @@ def device_facts(module: Module) -> DeviceFacts:
     """Return the facts on which it depends how threads share the work of a module; raise if a device has no code."""
     function = _function(module)
     bindings = tuple(_bindings(function))
-    launched = _launches(function, module, 2)
+    launched = _launches(function, module, Choice(2, balanced=True))
     known = {b.name: b for b in bindings}
     segments, entries = "", ""
     inner: tuple[str, ...] = ()
@@ -47,7 +65,11 @@ def device_facts(module: Module) -> DeviceFacts:
             entries = next((b.name for b in bindings if b.part == "array" and _follows(b, known[segments])), "")
         elif isinstance(stop, Var) and stop.name in known:
             inner = (stop.name,)
-    return DeviceFacts(bindings, segments, entries, inner)
+    for s in statements(function.body):
+        match s:  # a dense dimension in strips, of which the widest come first
+            case For(stop=Binary("/", Var(name), Const())) if name in known and not inner:
+                inner = (name,)
+    return DeviceFacts(bindings, segments, entries, inner, bool(launched.balanced))
 
 
 def _follows(array: Binding, positions: Binding) -> bool:
@@ -66,13 +88,24 @@ def choose(facts: DeviceFacts, known: Mapping[str, int], longest: int, options: 
         most = int(min(MOST_OF_SEGMENTS, max(1, mean / FEWEST)))
     else:
         most = 1
-    return Choice(1 << most.bit_length() - 1)
+    lanes = 1 << most.bit_length() - 1
+    if not (facts.balances and facts.segments and facts.entries and options.enabled("equal-shares")):
+        return Choice(lanes)
+    mean = known[facts.entries] / max(1, known[facts.segments] - 1)
+    return Choice(max(lanes, FEWEST_IN_SHARES), True) if longest > LONG * mean else Choice(lanes)
+
+
+def usual_choice(module: Module) -> Choice:
+    """Return how threads share work if dimensions have a thousand coordinates, and segments eight entries."""
+    facts = device_facts(module)
+    known = {b.name: 8001 if b.name == facts.entries else 1001 for b in facts.bindings}
+    return choose(facts, known, 0, module.options)
 
 
 def device_program(module: Module, choice: Choice = Choice()) -> DeviceProgram:  # noqa: B008
     """Return the program of a module; raise ``DeviceError`` if it does what devices do not."""
     function = _function(module)
-    launched = _launches(function, module, choice.lanes)
+    launched = _launches(function, module, choice)
     bindings = tuple(_bindings(function))
     numbers = _Numbers({b.name: b for b in bindings}, {m.var.name: m for m in launched.memory})
     kernels: list[CudaKernel] = []
@@ -113,9 +146,9 @@ def _function(module: Module) -> Function:
     return module.evaluation.ir
 
 
-def _launches(function: Function, module: Module, lanes: int) -> Launches:
+def _launches(function: Function, module: Module, choice: Choice) -> Launches:
     try:
-        return launches(function, lanes, in_order=not module.options.reassociate)
+        return launches(function, choice.lanes, not module.options.reassociate, choice.balanced)
     except DeviceError as error:
         raise DeviceError(
             f"{error}, so that {module.described} does not run on a device; compute it on the CPU, with tensors of "
@@ -139,7 +172,10 @@ class _Numbers:
 
     def size(self, expr: Expr) -> Size:
         """Return an upper bound of an expression."""
-        names, factor = [], 1
+        names, factor, share = [], 1, 1
+        match expr:
+            case Binary("/", inner, Const(value)):
+                expr, share = inner, int(value)  # type: ignore[arg-type]
         for part in _factors(expr):
             match part:
                 case Const(value):
@@ -148,7 +184,7 @@ class _Numbers:
                     names.append(name)
                 case _:
                     names += self._bound(part)
-        return Size(over=tuple(names), factor=factor)
+        return Size(over=tuple(names), share=share, factor=factor)
 
     def _bound(self, expr: Expr) -> list[str]:
         """Return the name of a number that an expression does not exceed by much, in a list; or none."""
@@ -181,6 +217,11 @@ def _notes(launched: Launches, choice: Choice) -> tuple[str, ...]:
     kernels = [step for step in launched.steps if isinstance(step, Kernel)]
     shared = dict.fromkeys(loop.var.name for k in kernels if k.lanes > 1 for loop in k.loops)
     count = f"{len(kernels)} kernel{'s' * (len(kernels) != 1)}"
+    if launched.balanced:
+        of = ", ".join(launched.balanced)
+        return (
+            f"{count}, teams of {choice.lanes} lanes take equal shares of the positions {of}, as some rows are long",
+        )
     if not shared:
         return (f"{count}, one thread for each iteration of the outermost loop",)
     return (f"{count}, {choice.lanes} lanes share each loop over {', '.join(shared)}",)

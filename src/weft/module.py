@@ -23,6 +23,7 @@ from .compiler import LoweredFunction, PlannedLoops, generate, lower
 from .concrete_notation import to_text as statement_text
 from .concrete_notation.traversal import assignments, foralls_of
 from .concrete_notation.values import RuntimeValue
+from .device_code import device_program, usual_choice
 from .errors import ScheduleError
 from .formats import Format, TensorType
 from .formats.append_chains import append_chains
@@ -134,7 +135,9 @@ class Module:
     # -- what is shown ------------------------------------------------------------------------------------------
     @cached
     def source(self) -> CText:
-        """Return C text that stands alone, with the functions of an ordinary run."""
+        """Return text that stands alone, with the functions of an ordinary run."""
+        if self.options.target == "cuda":
+            return CText.of(device_program(self, usual_choice(self)).source)
         return generate([self.lowered(name).ir for name in self.ordinary], self.options)
 
     @cached
@@ -183,7 +186,7 @@ class Module:
                 dict.fromkeys(f"{v}: {merge_lattice.to_text(points)}" for v, points in self.evaluation.lattices)
             ),
             "ir": "\n".join([function_text(self.lowered(name).ir) for name in self._writing]),
-            "c": self.source,
+            self.options.target: self.source,
         }
         if copies_entries(self.loops):
             order = ", ".join(loop.var for loop in foralls_of(s.program.stmt))
@@ -204,7 +207,8 @@ class Module:
         trace = Trace(keep=True)
         self.loops.replan(trace=trace)
         functions = [self._lower(name, trace).ir for name in self._writing]
-        generate(functions, self.options, trace=trace)
+        if self.options.target == "c":
+            generate(functions, self.options, trace=trace)
         return trace.texts()
 
 

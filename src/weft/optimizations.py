@@ -142,7 +142,15 @@ OPTIMIZATIONS = (
 )  # fmt: skip
 """All optimisations, in the order in which they take part."""
 
-NAMES = tuple(one.name for one in OPTIMIZATIONS)
+ON_DEVICES = (
+    Optimization("lanes", "Threads of a team share the innermost loops of what the team computes.", ()),
+    Optimization(
+        "equal-shares", "Teams take equal shares of the entries instead of whole rows, where some rows are long.", ()
+    ),
+)
+"""The optimisations of programs for devices, which ``tests/device/run.py`` measures."""
+
+NAMES = tuple(one.name for one in (*OPTIMIZATIONS, *ON_DEVICES))
 """The names, in the same order."""
 
 PASSES = (

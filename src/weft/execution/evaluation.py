@@ -333,11 +333,15 @@ def _described(assignment: Assignment, operands: Mapping[str, Storage]) -> str:
 
 
 def compile(
-    assignment: Assignment, types: Mapping[str, TensorType], user_schedule: Callable[[LoopNest], LoopNest] | None = None
+    assignment: Assignment,
+    types: Mapping[str, TensorType],
+    user_schedule: Callable[[LoopNest], LoopNest] | None = None,
+    target: str = "c",
 ) -> Plan:
     """Compile an assignment for the given types of its tensors.
 
-    An assignment with too many cases for one kernel is planned in steps.
+    An assignment with too many cases for one kernel is planned in steps. On a device, a result may share the structure
+    of an operand, and is dense otherwise.
     """
     _, names = _read(assignment)
     unknown = [n for n in names if n not in types]
@@ -346,15 +350,20 @@ def compile(
     operands = {n: types[n] for n in names}
     # The caller asks for one kernel: what evaluate runs as two is refused, with the reason.
     planning.require_one_kernel(assignment, operands)
-    target = types.get(assignment.target.tensor) or planning.target_type(assignment, operands, None, None)
-    variant = Variant(options=config.code)
+    asked_type = types.get(assignment.target.tensor)
+    variant = Variant(options=config.code.of_target(target) if target != "c" else config.code)
+    if not variant.converts_operands:
+        format, dtype = (None, None) if asked_type is None else (asked_type.format, asked_type.dtype)
+        kinds = tuple(operands.values())
+        return plan_for(assignment, kinds, format=format, dtype=dtype, user_schedule=user_schedule, variant=variant)
+    target_type = asked_type or planning.target_type(assignment, operands, None, None)
     # A kernel with too many cases would take too long to compile.
-    way = planning.kernel_or_steps(assignment, operands, target, variant, user_schedule=user_schedule)
-    request = PlanRequest(assignment, tuple(operands.values()), target.format, target.dtype, False, variant)
+    way = planning.kernel_or_steps(assignment, operands, target_type, variant, user_schedule=user_schedule)
+    request = PlanRequest(assignment, tuple(operands.values()), target_type.format, target_type.dtype, False, variant)
 
     def replan(other: Variant) -> Plan:
-        return plan_for(assignment, request.types, format=target.format, dtype=target.dtype, variant=other)
+        return plan_for(assignment, request.types, format=target_type.format, dtype=target_type.dtype, variant=other)
 
     if isinstance(way, Steps):
-        return _in_parts(InSteps(way, target.format), operands, request, replan)
-    return _by_kernel(KernelPlan(way, target), Kernel(way), operands, target, replan)
+        return _in_parts(InSteps(way, target_type.format), operands, request, replan)
+    return _by_kernel(KernelPlan(way, target_type), Kernel(way), operands, target_type, replan)

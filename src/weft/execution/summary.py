@@ -10,6 +10,7 @@ from typing import Any
 from ..analysis.merge_lattice import Point
 from ..concrete_notation.nodes import Split
 from ..concrete_notation.values import RuntimeValue
+from ..device_code import device_program, usual_choice
 from ..formats import TensorType
 from ..index_notation import expression_text
 from ..index_notation.nodes import Access
@@ -123,6 +124,8 @@ def _collected(module: Module) -> Iterator[str]:
 
 def _parallel(module: Module) -> str:
     """Return the line that says what threads share."""
+    if module.options.target == "cuda":
+        return f"device: {'; '.join(device_program(module, usual_choice(module)).notes)}, for segments of eight entries"
     program = module.schedule.program
     shared = program.shared_loop and program.shared_loop.var
     alone = f", on one thread: {reason}" if (reason := thread_pool.missing()) else ""

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar
 import numpy as np
 
 from .. import execution
-from ..errors import DTypeError, FormatError, NotationError, ShapeError, WeftError
+from ..errors import DeviceError, DTypeError, FormatError, NotationError, ShapeError, WeftError
 from ..execution.plan_cache import plans
 from ..formats import SYNONYMS, Format, TensorType
 from ..hints import did_you_mean, nearest
@@ -149,14 +149,21 @@ class CompiledKernel:
     """
 
     def __init__(
-        self, assignment: Assignment, types: Mapping[str, TensorType], text: str, user_schedule: Any = None
+        self,
+        assignment: Assignment,
+        types: Mapping[str, TensorType],
+        text: str,
+        user_schedule: Any = None,
+        device: str | None = None,
     ) -> None:
         self.operands = operand_names(assignment)
         self._assignment, self._types, self._text = assignment, dict(types), text
-        self._user_schedule = user_schedule
+        self._user_schedule, self._device = user_schedule, device
         # There are no values yet, so that the kernel is compiled for the values that divisors usually have.
         self._assumed = execution.assumed(assignment, {name: types[name] for name in self.operands})
-        self._plan = execution.compile(self._assumed.assignment, types, user_schedule)
+        self._plan = execution.compile(
+            self._assumed.assignment, types, user_schedule, "c" if device is None else "cuda"
+        )
         self._report = execution.PlanReport(self._plan)
         kinds = tuple([(name, types[name]) for name in self.operands])
         self._spreads = execution.may_spread(self._assumed.assignment, kinds)
@@ -168,7 +175,7 @@ class CompiledKernel:
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Pickle what was asked for, and not the plan, which another process makes or has already."""
-        return type(self), (self._assignment, self._types, self._text, self._user_schedule)
+        return type(self), (self._assignment, self._types, self._text, self._user_schedule, self._device)
 
     @property
     def kernels(self) -> Collection[execution.Kernel]:
@@ -257,6 +264,8 @@ class CompiledKernel:
     def __call__(self, *operands: Any, **named: Any) -> SparseTensor | Array | Any:
         """Compute the result from the operands, given by position or by name."""
         try:
+            if self._device is not None:
+                self._require_device([*operands, *named.values()])
             key, storages, has_array = self._as_they_are(operands, named)
             plan = None if key is None else plans.find(key)
             if plan is not None:
@@ -291,6 +300,15 @@ class CompiledKernel:
         except WeftError as error:
             end_at_caller(error)
             raise
+
+    def _require_device(self, operands: Iterable[Any]) -> None:
+        """Raise ``DeviceError`` if an operand is on the CPU."""
+        for obj in operands:
+            if getattr(obj, "ndim", 0) and str(getattr(obj, "device", "cpu")) == "cpu":
+                raise DeviceError(
+                    f"{self._text} is compiled for {self._device}, and an operand of shape {obj.shape} is on the CPU; "
+                    f"pass tensors of to_device({self._device!r}), or compile it without device="
+                )
 
     def _as_they_are(
         self, operands: tuple[Any, ...], named: Mapping[str, Any]

@@ -14,7 +14,7 @@ from numpy.typing import DTypeLike
 from .. import execution
 from ..config import config
 from ..dtypes import value_dtype
-from ..errors import DTypeError, NotationError, ShapeError, WeftError
+from ..errors import DeviceError, DTypeError, NotationError, ShapeError, WeftError
 from ..formats import Format, FormatLike, TensorType, parse_format
 from ..index_notation import (
     Einsum,
@@ -504,6 +504,7 @@ def compile(
     *,
     dtypes: Mapping[str, DTypeLike] | None = None,
     schedule: Callable[[execution.LoopNest], execution.LoopNest] | None = None,
+    device: str | None = None,
     **formats: FormatLike,
 ) -> CompiledKernel:
     """Compile an expression in tensor index notation for formats.
@@ -518,6 +519,8 @@ def compile(
     schedule : callable, optional
         A function that changes the automatic schedule. It takes the loops, and returns them after ``reorder``,
         ``precompute``, ``split``, ``parallelize`` and ``positions``.
+    device : {'cuda', 'emulated'}, optional
+        The device for which to compile; by default the CPU. ``source`` is then CUDA, which needs no GPU to be made.
     **formats : str or Format
         Formats by the names of tensors. Operands that are not named are dense. The format of the result is inferred if
         it is not given.
@@ -531,6 +534,8 @@ def compile(
     ------
     NotationError
         When the expression does not parse, or ``dtypes`` or ``formats`` name a tensor that it does not have.
+    DeviceError
+        When there is no such device, or it cannot compute the expression.
 
     Examples
     --------
@@ -540,7 +545,10 @@ def compile(
     <kernel y(i) = A(i,j)*x(j); A: csr float64, x: dense float64, y: dense float64>
     """
     assignment = _parsed(text) if isinstance(text, str) else parse(text)
-    return CompiledKernel(assignment, _types(assignment, formats, dtypes or {}, text), text, schedule)
+    if device is not None and device not in ("cpu", "emulated") and device.partition(":")[0] != "cuda":
+        raise DeviceError(f"there is no device {device!r}; expressions are compiled for 'cpu', 'cuda' and 'emulated'")
+    types = _types(assignment, formats, dtypes or {}, text)
+    return CompiledKernel(assignment, types, text, schedule, None if device == "cpu" else device)
 
 
 def _types(
@@ -548,7 +556,7 @@ def _types(
 ) -> dict[str, TensorType]:
     order_of = orders(assignment)
     for names in (formats, dtypes):
-        check_names(text, names, order_of, ("dtypes", "schedule"), "tensor")
+        check_names(text, names, order_of, ("dtypes", "schedule", "device"), "tensor")
     # Operands come first, since what is not said of the result follows from them.
     types: dict[str, TensorType] = {}
     result = assignment.target.tensor

@@ -123,15 +123,17 @@ def module_of(
     return how.loops.module, fills
 
 
-def program_of(module: Module, lanes: int) -> DeviceProgram:
-    return device_program(module, Choice(lanes))
+def program_of(module: Module, lanes: int, balanced: bool = False) -> DeviceProgram:
+    return device_program(module, Choice(lanes, balanced))
 
 
-def values_of(expression: Expression, A: np.ndarray, dtype: str, rng: np.random.Generator) -> dict[str, np.ndarray]:
+def values_of(
+    expression: Expression, A: np.ndarray, dtype: str, rng: np.random.Generator, sizes: Mapping[str, int] = SIZES
+) -> dict[str, np.ndarray]:
     """Operands of an expression by name: ``A``, and dense ones of fitting shapes."""
     values = {}
     for a in parse(expression.text).value.distinct_accesses:
-        shape = tuple(SIZES[v] for v in a.indices)
+        shape = tuple(sizes[v] for v in a.indices)
         values[a.tensor] = A if a.tensor == "A" else rng.integers(0, 7, shape).astype(dtype)
         if a.tensor != "A" and dtype.startswith("float"):
             values[a.tensor] = (rng.random(shape) - 0.5).astype(dtype)
@@ -141,6 +143,7 @@ def values_of(expression: Expression, A: np.ndarray, dtype: str, rng: np.random.
 def storages(
     module: Module, program: DeviceProgram, values: Mapping[str, np.ndarray], fills: Mapping[str, Any],
     index: str = "int32",
+    sizes: Mapping[str, int] = SIZES,
 ) -> tuple[Storage, list[Storage]]:  # fmt: skip
     """The storage of the result, with values that nothing may keep, and those of dense operands in their formats."""
     operands = []
@@ -153,7 +156,7 @@ def storages(
         stored = weft.asarray(values[tensor], format=type.format, fill_value=fill)
         operands.append(storage_of(stored.asformat(type.format, index_dtype=index) if type.format.roles else stored))
     target, result = module.schedule.target, module.schedule.result
-    shape = tuple(SIZES[v] for v in target.indices)
+    shape = tuple(sizes[v] for v in target.indices)
     if module.loops.lead is None:
         return Storage(shape, result, (), np.full(int(np.prod(shape)), 55).astype(result.dtype)), operands
     lead = operands[program.tensors[1:].index(module.loops.lead.tensor)]

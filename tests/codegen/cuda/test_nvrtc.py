@@ -11,13 +11,15 @@ def test_every_text_compiles():
     if library is None:
         pytest.skip("there is no NVRTC: pip install nvidia-cuda-nvrtc")
     texts = []
-    for number, (name, format, dtype, index) in enumerate(cases()):
+    whole = [(*case, False) for case in cases()]
+    shares = [(name, "csr", "float64", "int32", True) for name in ("spmv", "row_max", "sddmm")]
+    for number, (name, format, dtype, index, balanced) in enumerate([*whole, *shares]):
         module, _ = module_of(EXPRESSIONS[name], FORMATS[format], dtype, index)
         # Kernels of C have one name in all namespaces, so that they get others in a text with many programs.
-        source = program_of(module, 4).source.replace("WEFT_KERNEL(weft_", f"WEFT_KERNEL(weft_{number}_")
+        source = program_of(module, 4, balanced).source.replace("WEFT_KERNEL(weft_", f"WEFT_KERNEL(weft_{number}_")
         texts.append(f"namespace weft_{number} {{\n{source}}}\n")
-    whole = "".join(texts)
+    text = "".join(texts)
     for architecture in ("sm_75", "sm_90"):
-        code = nvrtc.compiled(library, whole, architecture)
+        code = nvrtc.compiled(library, text, architecture)
         for number in range(len(texts)):
             assert f"weft_{number}_evaluate_1".encode() in code
