@@ -48,7 +48,7 @@ CIRCLES = {
 
 LIMITS = {"C901": ("mccabe", "max-complexity", 15), "PLR0915": ("pylint", "max-statements", 60)}
 LATE = {  # what functions may import: packages that not everyone has, and what would slow the first import or kernel
-    "cffi", "dask", "difflib", "flask", "h5py", "jinja2", "logging", "markupsafe", "matplotlib", "networkx",
+    "cffi", "cupy", "dask", "difflib", "flask", "h5py", "jinja2", "logging", "markupsafe", "matplotlib", "networkx",
     "opt_einsum", "pandas", "pyarrow", "resource", "scipy", "sparse", "subprocess", "tempfile", "threadpoolctl",
     "torch", "tqdm", "webbrowser", "werkzeug", "xarray", "zarr",
 }  # fmt: skip

@@ -180,7 +180,7 @@ def test_refusals_are_doubted_after_a_day(tmp_path, forget, monkeypatch):
 
 
 def test_zig_spells_levels_in_its_own_way(monkeypatch):
-    monkeypatch.setattr(toolchain, "_run", lambda command, text: (0, "0.17", ""))
+    monkeypatch.setattr(toolchain, "run", lambda command, text: (0, "0.17", ""))
     for command in ((sys.executable, "-m", "ziglang", "cc"), ("zig", "cc")):
         tool = toolchain.Toolchain(command)
         assert tool.level("x86-64-v4") == "-march=x86_64_v4"

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from .conversion import convert, in_dtype, plan_of
     from .conversion_text import ConversionReport
     from .data_annihilators import assumed
+    from .device_assembly import variant_for
     from .entry_lists import count_entries
     from .evaluation import (
         accumulation,
@@ -71,6 +72,7 @@ __all__ = [
     "takes_insertions",
     "target_type",
     "under_standard_names",
+    "variant_for",
     "verify",
     "verify_entries",
 ]  # fmt: skip
@@ -83,6 +85,7 @@ _MODULES = {
     ".conversion": "convert in_dtype plan_of",
     ".conversion_text": "ConversionReport",
     ".data_annihilators": "assumed",
+    ".device_assembly": "variant_for",
     ".entry_lists": "count_entries",
     ".hash_growth": "InsertionTarget insertion_target takes_insertions",
     ".evaluation": (

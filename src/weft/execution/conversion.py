@@ -7,16 +7,19 @@ finds these facts, checks what only the entries can tell, and runs the plan.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ..config import config
+from ..doors import Door
 from ..dtypes import adds_alike
-from ..errors import IndexOverflowError, ResultTooLargeError, StorageError
+from ..errors import DeviceError, IndexOverflowError, ResultTooLargeError, StorageError
 from ..formats import Format, TensorType
 from ..formats.append_chains import is_unordered_list
+from ..index_notation.nodes import Access, Assignment
 from ..records import record, replace
+from ..runtime.devices import in_use
 from ..storage import Storage, tensor_type
 from ..storage.fitness import why_unfit
 from .conversion_request import (
@@ -27,9 +30,15 @@ from .conversion_request import (
     plan_conversion,
     plan_format,
 )
+from .device_assembly import variant_for
 from .entry_lists import list_entries
 from .plan_cache import plans
 from .steps import Append, Insert, ReuseArrays, Step
+
+if TYPE_CHECKING:
+    from . import evaluation
+else:
+    evaluation = Door("weft.execution.evaluation")
 
 
 def convert(
@@ -43,6 +52,8 @@ def convert(
     keep_padding: bool = False,
 ) -> Storage:
     """Convert a tensor to another format."""
+    if in_use and storage.is_on_device:
+        return _on_device(storage, format, dtype or index_dtype or prune)
     try:
         plain = dtype is index_dtype is None and not (prune or keep_padding)
         # For types that were converted before, and alone decide the plan, the checks below need not be repeated.
@@ -62,6 +73,16 @@ def convert(
     except ResultTooLargeError as error:
         what = f"converting a tensor of shape {storage.shape} from {storage.format} to {format}"
         raise ResultTooLargeError(f"{error}; in {what}") from None
+
+
+def _on_device(storage: Storage, format: Format, changes: Any) -> Storage:
+    """Return a tensor on a device as it is, if that is the format which is asked for."""
+    if storage.format == format and not changes:
+        return storage
+    raise DeviceError(
+        f"a conversion from {storage.format} to {format} does not run on {storage.device} yet; A.to_device('cpu') "
+        "copies the tensor"
+    )
 
 
 def plan_of(
@@ -121,9 +142,22 @@ def in_dtype(storage: Storage, dtype: np.dtype[Any]) -> Storage:
 
     Duplicates are summed first if their sum in the other dtype would differ.
     """
+    if storage.is_on_device:
+        return storage if storage.dtype == dtype else _in_dtype_on_device(storage, dtype)
     if not storage.format.is_unique and not adds_alike(storage.dtype, dtype):
         storage = convert(storage, storage.format.canonical())
     return storage.with_values(storage.vals.astype(dtype), storage.type.fill)
+
+
+def _in_dtype_on_device(storage: Storage, dtype: np.dtype[Any]) -> Storage:
+    """Return a tensor on a device in another dtype: a kernel copies its values."""
+    if not storage.format.is_unique and not adds_alike(storage.dtype, dtype):
+        convert(storage, storage.format.canonical())  # raises
+    vector = tensor_type(storage.type.dtype, Format.dense(1))
+    copy, variant = Assignment(Access("C", ("i",)), Access("A", ("i",))), variant_for((storage,))
+    plan = evaluation.plan_for(copy, (vector,), format=vector.format, dtype=dtype.name, variant=variant)
+    values = plan.run((Storage(storage.vals.shape, vector, (), storage.vals),)).vals
+    return storage.with_values(values, storage.type.fill)
 
 
 def convert_result(result: Storage, target: TensorType) -> Storage:

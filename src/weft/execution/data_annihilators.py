@@ -359,7 +359,7 @@ class _Look:
         free = tuple(free_variables(absorption.other))
         question = Assignment(Access(target, ()), Reduce("logical_and", free, same) if free else same)
         given = {name: Storage.dense(np.asarray(absorption.fill)), **self.operands}
-        return bool(self.evaluate(question, given).vals[0])
+        return bool(self.evaluate(question, given).values_read()[0])
 
 
 def extents_of(expr: Expr, operands: Mapping[str, Storage]) -> dict[str, int] | None:

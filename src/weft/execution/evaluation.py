@@ -10,9 +10,11 @@ from ..config import config
 from ..doors import Door
 from ..errors import (
     CompilerError,
+    DeviceError,
     NotationError,
     NotCompiledError,
     ResultTooLargeError,
+    ScheduleError,
     ShapeError,
     WeftError,
 )
@@ -27,10 +29,12 @@ from ..variant import Variant
 from .absorbed import Absorbed, might_absorb
 from .alternatives import (
     ALTERNATIVES,
+    EQUAL_STRUCTURES,
     NO_DENSE_LEVELS,
     NO_DENSE_RESULT,
 )
 from .conversion import Convert, ConvertResult, converted_type
+from .device_assembly import variant_for
 from .facts import Steps
 from .kernel import Kernel, with_fill
 from .loops import asked
@@ -93,7 +97,12 @@ def plan_for(
     prune = prune or (isinstance(value, Apply) and OPERATORS[value.op].leaves_out)
     types = dict(zip(_read(assignment)[1], operand_types, strict=True))
     request = PlanRequest(assignment, operand_types, format, dtype, prune, variant)
-    facts: PlanFacts = asked("plan", request) if user_schedule is None else planning.plan(request, user_schedule)
+    try:
+        facts: PlanFacts = asked("plan", request) if user_schedule is None else planning.plan(request, user_schedule)
+    except ScheduleError as error:
+        if variant.options.target == "c":
+            raise
+        raise DeviceError(f"{error}; or compute it on the CPU, with tensors of to_device('cpu')") from None
     assert facts.how is not None
     plan = _planned(facts.how, types, request, user_schedule, lambda other: replan(variant=other))
     return replace(plan, facts=replace(facts, how=plan.facts.how))
@@ -145,7 +154,9 @@ def _by_kernel(
     if facts.final_format is not None:
         reads = (len(types) + len(steps) - 1,)
         steps.append(ConvertResult(reads, target, f"the loops compute it in {kernel.type.format}"))
-    alternatives = tuple([a for a in ALTERNATIVES if a.name in how.alternatives])
+    # On a device, no other loops wait for sizes and threads of a CPU.
+    possible = ALTERNATIVES if facts.variant.options.target == "c" else (EQUAL_STRUCTURES,)
+    alternatives = tuple([a for a in possible if a.name in how.alternatives])
     return Plan(types, facts.target.tensor, tuple(steps), target, PlanFacts(how), replan, alternatives)
 
 
@@ -234,7 +245,8 @@ def evaluate(
             storages = tuple([operands[n] for n in _read(assignment)[1]])
         except KeyError:
             storages = ()  # an error, which is raised below
-        key = ("evaluate", assignment, format, dtype, *[s.type.number for s in storages])
+        variant = variant_for(storages)
+        key = ("evaluate", assignment, format, dtype, variant, *[s.type.number for s in storages])
         plan = plans.find(key)
         if plan is not None:
             try:
@@ -247,10 +259,10 @@ def evaluate(
         format = format if out is None else out.format
     require_operands(assignment, operands)
     storages = tuple(operands[n] for n in _read(assignment)[1])
-    absorbed = looked_up(assignment, operands, dtype)
+    absorbed, variant = looked_up(assignment, operands, dtype), variant_for(storages)
 
     def run(named: Assignment) -> Storage:
-        plan = plan_for(named, tuple(s.type for s in storages), format=format, dtype=dtype)
+        plan = plan_for(named, tuple(s.type for s in storages), format=format, dtype=dtype, variant=variant)
         if key is not None and not absorbed.depends_on_values and not plan.facts.may_spread:
             plans.keep(key, plan)
         if format is None or not format.is_dense:

@@ -20,6 +20,7 @@ from ..storage import Storage, fill_of, tensor_type
 from .alternatives import BY_SHAPE, WIDE_INDEX, Alternative, work
 from .append_assembly import AppendAssembly
 from .assembly import Assembly, LocatedAssembly, SharedAssembly
+from .device_assembly import DeviceAssembly
 from .encoding import Unsayable, encode
 from .facts import EntryRequest, LoopFacts
 from .insertion_assembly import InsertionAssembly
@@ -131,7 +132,7 @@ class Kernel:
 
     def threads(self, storages: Sequence[Storage]) -> int:
         """Return the number of threads for which there is enough to do, and that can share the loops."""
-        threads = for_work(work(storages))
+        threads = for_work(work(storages)) if self.facts.variant.options.target == "c" else 1
         return threads if threads > 1 and self.chunked else 1
 
     # -- the two phases -----------------------------------------------------------------------------------------
@@ -209,6 +210,8 @@ def _sizes(loops: Loops, shapes: Mapping[str, tuple[int, ...]], storages: Sequen
 
 
 def _assembly_of(facts: LoopFacts) -> type[Assembly]:
+    if facts.variant.options.target != "c":
+        return DeviceAssembly
     if facts.insertion is not None:
         return InsertionAssembly
     if facts.lead is not None:

@@ -146,7 +146,8 @@ class Plan:
 
     def _takes_now(self, alternative: Alternative) -> bool:
         """Return whether the loops of an alternative run now, rather than the usual ones until they are compiled."""
-        if alternative.optimization is None or alternative.name in self._ready:
+        runs_c = self.kernel.facts.variant.options.target == "c"
+        if alternative.optimization is None or alternative.name in self._ready or not runs_c:
             return True
         others = self.taking(alternative).kernel.assembly.entry_points(2 if alternative is PARALLEL_LOOPS else 1)
         if ready(others, self.kernel.assembly.entry_points(1), wait=alternative.must_wait):

@@ -70,7 +70,7 @@ def _way(
     if user_schedule is None and (first := wrapping_first(explicit, types)) is not None:
         return InSteps(first, request.format)
     format = request.format
-    if format is None and not variant.converts_operands:  # a device makes no structures
+    if format is None and not variant.converts_operands and _is_dense_on_device(assignment, types):
         format = Format.dense(len(assignment.target.indices))
     target = target_type(assignment, types, format, dtype, variant.no_dense_result)
     way = kernel_or_steps(assignment, types, target, variant, request.prune, user_schedule)
@@ -84,6 +84,14 @@ def _way(
         _structure_operands(explicit, types, target) if variant.options.enabled("shared-structure") else ()
     )
     return _kernel_plan(way, types, target, varies, structure_operands)
+
+
+def _is_dense_on_device(assignment: Assignment, types: Mapping[str, TensorType]) -> bool:
+    """Return whether a result of a device, which makes no structures, is dense unless it shares one.
+
+    A vector is, and what is computed beside a dense operand. Other results of sparse operands might be far too large.
+    """
+    return len(assignment.target.indices) < 2 or any(t.format.is_dense and t.format.order for t in types.values())
 
 
 def kernel_or_steps(

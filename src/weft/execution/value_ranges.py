@@ -93,7 +93,7 @@ def _of_number(value: bool | int | float | complex) -> Range | None:
 
 def _held(storage: Storage) -> Range | None:
     """Return the range of the values that a tensor holds, padding included; None if it is not known."""
-    vals, fill = storage.vals, storage.type.fill
+    vals, fill = storage.values_read(), storage.type.fill
     if vals.dtype.kind not in "biuf" or not storage.format.is_unique:  # duplicates are summed
         return None
     values = [] if storage.format.is_dense else [vals.dtype.type(fill)]

@@ -9,14 +9,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Literal, overload
 
 from ..tensor import asarray
-from . import dask_arrays, pydata_sparse, scipy_sparse, sparse_groups
+from . import dask_arrays, device_matrices, pydata_sparse, scipy_sparse, sparse_groups
 
 if TYPE_CHECKING:
     from scipy.sparse import sparray, spmatrix
 
     from ..tensor.types import SciPyFormat
 
-__all__ = ["dask_arrays", "pydata_sparse", "scipy_sparse", "sparse_groups", "to_scipy"]
+__all__ = ["dask_arrays", "device_matrices", "pydata_sparse", "scipy_sparse", "sparse_groups", "to_scipy"]
 
 
 @overload

@@ -21,7 +21,7 @@ from ..ir import nodes as ir
 from ..ir.builder import add, block, gt, if_, lit, mul, sub
 from . import loop_splits, shares, workspaces
 from .context import LoweringContext
-from .duplicates import behind_run
+from .duplicates import behind_run, may_revisit
 from .emitter import Emitter
 from .environment import Environment
 from .function_kind import FunctionKind
@@ -100,6 +100,8 @@ class Lowerer(Emitter):
             if not (driver.certain or driver.format.unique or writer.keeps_duplicates):
                 if self.appending is not None or writer.finds_positions or not driver.format.merges:
                     return None
+                if self.context.options.target == "cuda" and may_revisit(self, stmt, driver):
+                    return None  # a device shares the entries of a run, which are added one by one
                 # The edges that move are other variables than those of the loops, which later passes know to be fixed.
                 cut_lo, cut_hi = ir.Var("first_cut"), ir.Var("last_cut")
                 at = partial(coordinate, state, driver, env=Environment())

@@ -6,7 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from ..tensor.devices import DEVICE, require_cpu
+from ..runtime.devices import CPU
+from ..tensor.devices import require_cpu
 
 VERSION = "2025.12"
 
@@ -36,11 +37,11 @@ class Info:
 
     def default_device(self) -> str:
         """Return the device on which tensors are made."""
-        return DEVICE
+        return CPU
 
     def devices(self) -> tuple[str, ...]:
-        """Return the devices on which tensors can be."""
-        return (DEVICE,)
+        """Return the devices on which functions make tensors; ``to_device`` copies tensors to others."""
+        return (CPU,)
 
     def default_dtypes(self, *, device: Any = None) -> dict[str, np.dtype[Any]]:
         """Return the default dtype of each kind."""

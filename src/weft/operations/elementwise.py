@@ -26,14 +26,16 @@ from ..index_notation.nodes import Access, Apply, Assignment, Expr
 from ..index_notation.operator_table import ABSENT_ANSWERS, operator
 from ..records import replace
 from ..remapping import Remapping
+from ..runtime.devices import in_use
 from ..storage import Storage, fill_of, tensor_type
 from . import foreign_tensors
 from .canonical import drop_explicit_fill
-from .operands import describe, scalar_storage
+from .operands import describe, refusal, scalar_storage
 from .shapes import broadcast_shapes
 
 if TYPE_CHECKING:
     from ..execution import Plan
+    from ..variant import Variant
 
 _FLAT = Format.dense(1)
 SPREADS = "left"
@@ -46,10 +48,11 @@ def plan_operation(
     format: Format | None = None,
     prune: bool = False,
     looked: execution.Absorbed | None = None,
+    variant: Variant | None = None,
 ) -> Plan:
     """Return a plan for operands of certain types, which announces large results and leaves out what ``prune`` says."""
     plain = None if format is None else format.unconditional
-    plan = execution.plan_for(assignment, types, format=plain, prune=prune)
+    plan = execution.plan_for(assignment, types, format=plain, prune=prune, variant=variant)
     if prune:
         plan = _pruning(plan)
     if (plain is None or not plain.is_dense) and plan.facts.spreads:
@@ -99,10 +102,11 @@ def plan_binary(op: str, left: Storage, right: Storage) -> tuple[Plan, tuple[Sto
         looked = execution.looked_up(assignment, {"A": left, "B": right})
         assignment = looked.assignment
     # As in scipy and sparse, results equal to the fill value are not stored: A != B has entries only where the two
-    # differ.
-    prune, types = op != SPREADS and not (left.format.is_dense or right.format.is_dense), (left.type, right.type)
-    key = ("elementwise", left.type.number, right.type.number, assignment)
-    plan = plans.get(key, lambda: plan_operation(assignment, types, prune=prune, looked=looked))
+    # differ. A device, which makes no structures, stores them.
+    types, variant = (left.type, right.type), execution.variant_for((left, right))
+    prune = op != SPREADS and not (left.format.is_dense or right.format.is_dense) and variant is None
+    key = ("elementwise", left.type.number, right.type.number, assignment, variant)
+    plan = plans.get(key, lambda: plan_operation(assignment, types, prune=prune, looked=looked, variant=variant))
     if looked is not None:
         looked.require_room({"A": left, "B": right}, plan.target)
     return plan, (left, right)
@@ -250,7 +254,8 @@ def apply_scalar(op: str, storage: Storage, scalar: Any, scalar_first: bool) -> 
     comparison, has no entries equal to its fill value.
     """
     key = (op, storage.type.number, type(scalar), scalar_first)
-    warm: ScalarPlan | None = plans.find(key)
+    away = in_use and storage.is_on_device
+    warm: ScalarPlan | None = None if away else plans.find(key)
     if warm is not None and warm.takes(scalar):
         return warm.run(storage, scalar)
     other = _scalar(op, scalar, storage.dtype, scalar_first)
@@ -258,7 +263,7 @@ def apply_scalar(op: str, storage: Storage, scalar: Any, scalar_first: bool) -> 
     args: tuple[Expr, Expr] = (Access("A", ("i",)), Access("B", ()))
     args = args[::-1] if scalar_first else args
     # The types of Python scalars alone decide the plan, so that the next call takes the short way.
-    if type(scalar) in (int, float, complex) and _keeps_structure(storage, linear=False):
+    if not away and type(scalar) in (int, float, complex) and _keeps_structure(storage, linear=False):
         plans.keep(key, ScalarPlan(op, args, storage.type, other, scalar_first))
     return _pruned_answers(op, _map(op, storage, args, (other,), linear, scalar_first))
 
@@ -281,6 +286,8 @@ def _pruned_answers(op: str, answers: Storage) -> Storage:
     """
     if answers.dtype.kind != "b" or answers.format.is_dense or not _asks(op):
         return answers
+    if answers.is_on_device:
+        raise refusal(answers, op)
     true = np.count_nonzero(answers.vals)
     # The number of answers that equal the answer for implicit entries.
     absent = true if answers.type.fill else len(answers.vals) - true
@@ -414,7 +421,8 @@ def _scalar(op: str, value: Any, beside: np.dtype[Any], first: bool) -> Storage:
 
 def apply_unary(op: str, storage: Storage) -> Storage:
     """Return ``op storage``: the same structure, other values, another fill value."""
-    warm = plans.find((op, storage.type.number))
+    away = in_use and storage.is_on_device
+    warm = None if away else plans.find((op, storage.type.number))
     if warm is not None:
         plan, vector_type, type = warm
         values = storage.vals
@@ -422,7 +430,7 @@ def apply_unary(op: str, storage: Storage) -> Storage:
         return _pruned_answers(op, Storage(storage.shape, type, storage.arrays, found))
     args, linear = (Access("A", ("i",)),), op in ("negative", "positive")
     result = _map(op, storage, args, (), linear, False)
-    if _keeps_structure(storage, linear):
+    if not away and _keeps_structure(storage, linear):
         vector_type = tensor_type(storage.type.dtype, _FLAT)
         plan = _flat_plan(Apply(op, args), (vector_type,))
         plans.keep((op, storage.type.number), (plan, vector_type, result.type))
@@ -453,12 +461,13 @@ def vector(vals: np.ndarray[Any, Any]) -> Storage:
 
 def flat_map(value: Expr, storages: tuple[Storage, ...]) -> np.ndarray[Any, Any]:
     """Return an expression over vectors ``(i)`` and scalars ``()``, computed for each ``i``."""
-    return _flat_plan(value, tuple([s.type for s in storages])).run(storages).vals  # type: ignore[no-any-return]
+    plan = _flat_plan(value, tuple([s.type for s in storages]), execution.variant_for(storages))
+    return plan.run(storages).vals  # type: ignore[no-any-return]
 
 
 @kept
-def _flat_plan(value: Expr, types: tuple[TensorType, ...]) -> Plan:
-    return plan_operation(Assignment(Access("C", ("i",)), value), types)
+def _flat_plan(value: Expr, types: tuple[TensorType, ...], variant: Variant | None = None) -> Plan:
+    return plan_operation(Assignment(Access("C", ("i",)), value), types, variant=variant)
 
 
 def only_element(storage: Storage) -> Any:

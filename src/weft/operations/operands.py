@@ -9,11 +9,14 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self
 import numpy as np
 
 from ..dtypes import value_dtype
-from ..errors import DTypeError, MissingNameError
+from ..errors import DeviceError, DTypeError, MissingNameError
 from ..formats import FormatLike
 from ..hints import TENSOR_NAMES
+from ..runtime import devices
+from ..runtime.devices import in_use
 from ..storage import Storage, in_transfer
 from . import foreign_tensors
+from .calls import called_function
 from .pending_writes import PendingWrites
 
 
@@ -24,11 +27,15 @@ class StorageHolder:
     attribute ``_storage``. A read of ``_storage`` then makes these assignments and sets the attribute. An attribute
     that exists is read without a lock and without further cost. Code that reads the attribute once has a whole tensor,
     whatever other threads assign.
+
+    A tensor on a device has the attribute ``_on_device`` instead. All code that is not made for devices reads
+    ``_storage``, which raises ``DeviceError`` then: what takes such tensors calls ``storage_anywhere``.
     """
 
-    __slots__ = ("__weakref__", "_asked", "_storage", "_writing")
+    __slots__ = ("__weakref__", "_asked", "_on_device", "_storage", "_writing")
     _answers: ClassVar[Mapping[str, Callable[[Any], Any]]] = {}  # attributes of instances that the class does not have
     _writing: PendingWrites
+    _on_device: Storage
     _asked: str  # the name with which the format was requested, if any
 
     def __init__(self, storage: Storage) -> None:
@@ -37,7 +44,16 @@ class StorageHolder:
                 f"{type(self).__name__}(x) does not convert x, of type {type(storage).__name__}: "
                 'write weft.asarray(x, format="csr"), or weft.from_coords(coords, values, shape)'
             )
-        self._storage = storage
+        if in_use and storage.is_on_device:
+            self._on_device = storage
+        else:
+            self._storage = storage
+
+    @property
+    def _anywhere(self) -> Storage:
+        """Storage of the tensor, which may be on a device."""
+        away = _away(self) if in_use else None
+        return self._storage if away is None else away
 
     @property
     def _named(self) -> str | None:
@@ -70,6 +86,8 @@ class StorageHolder:
                     return object.__getattribute__(self, name)  # raises the usual error
                 message = f"{type(self).__name__!r} object has no attribute {name!r}"
                 raise MissingNameError(message, name, lambda: _public(self), TENSOR_NAMES)
+            if in_use and (away := _away(self)) is not None:
+                raise refusal(away)
             writing = self._writing
             with writing.lock:
                 if writing.base is None:  # another thread has made the assignments meanwhile
@@ -79,6 +97,9 @@ class StorageHolder:
 
     def _become(self, storage: Storage) -> None:
         """Replace the storage; pending assignments to the old storage are dropped."""
+        if in_use and storage.is_on_device:
+            self._on_device = storage
+            return
         writing = getattr(self, "_writing", None)
         if writing is None:
             self._storage = storage
@@ -103,6 +124,22 @@ def _public(tensor: StorageHolder) -> list[str]:
 
 
 _STORAGE: Any = StorageHolder.__dict__["_storage"]
+_ON_DEVICE: Any = StorageHolder.__dict__["_on_device"]
+
+
+def _away(tensor: StorageHolder) -> Storage | None:
+    """Return the storage of a tensor on a device; None for one on the CPU."""
+    try:
+        return _ON_DEVICE.__get__(tensor)  # type: ignore[no-any-return]
+    except AttributeError:
+        return None
+
+
+def refusal(storage: Storage, what: str | None = None) -> DeviceError:
+    """Return the error of a function that does not run on the device of a tensor: of the user's call by default."""
+    return DeviceError(
+        f"{what or called_function()} does not run on {storage.device} yet; A.to_device('cpu') copies the tensor"
+    )
 
 
 class Operand(NamedTuple):
@@ -129,8 +166,52 @@ def as_operand(obj: Any) -> Operand | None:
         return Operand(Storage.dense(obj), True)
     if isinstance(obj, (list, tuple)) or is_scalar(obj):
         return Operand(Storage.dense(np.asarray(obj)), True)
+    if devices.is_array(obj):
+        raise DeviceError(
+            f"an operand of {called_function()} is on {devices.name_of(obj)}, and another on the CPU, or the function "
+            f"does not run there yet; tensors are moved with A.to_device({devices.name_of(obj)!r}) or to 'cpu'"
+        )
     storage = foreign_tensors.read(obj)
+    if storage is not None and storage.is_on_device:
+        raise refusal(storage)
     return None if storage is None else Operand(storage, False)
+
+
+def operand_anywhere(obj: Any) -> Operand | None:
+    """Return storage over the data of ``obj`` as ``as_operand`` does, which may be on a device."""
+    if isinstance(obj, StorageHolder):
+        return Operand(obj._anywhere, False)
+    array = devices.adopted(obj)
+    if array is not None:
+        return Operand(Storage.dense(array), True)
+    storage = None if isinstance(obj, (np.ndarray, list, tuple)) else foreign_tensors.read(obj)
+    if storage is not None:
+        return Operand(storage, False)
+    return as_operand(obj)
+
+
+def storage_anywhere(tensor: StorageHolder) -> Storage:
+    """Return the storage of a tensor, which may be on a device: for functions that take such tensors."""
+    return tensor._anywhere
+
+
+def touches_device(*objects: Any) -> bool:
+    """Return whether any of the operands is on a device."""
+    return any(_away(obj) is not None if isinstance(obj, StorageHolder) else devices.is_array(obj) for obj in objects)
+
+
+def require_one_device(named: Mapping[str, Storage]) -> None:
+    """Raise if operands are on several devices; numbers are on none."""
+    places = {name: storage.device for name, storage in named.items() if storage.shape or storage.is_on_device}
+    away = next((name for name, place in places.items() if place != devices.CPU), None)
+    for name, place in places.items():
+        if away is not None and place != places[away]:
+            where = "the CPU" if place == devices.CPU else place
+            spelt = name if name.isidentifier() else "x"
+            raise DeviceError(
+                f"{name} is on {where} and {away} on {places[away]}; it must be moved with "
+                f"weft.asarray({spelt}, device={places[away]!r}), as nothing is copied between devices by itself"
+            )
 
 
 def scalar_storage(value: Any, beside: np.dtype[Any]) -> Storage:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from .. import execution
 from ..errors import ShapeError
 from ..execution.plan_cache import kept
@@ -11,6 +13,9 @@ from ..storage import Storage
 from .elementwise import plan_operation, without_axis
 from .operands import describe
 from .shapes import broadcast_shapes
+
+if TYPE_CHECKING:
+    from ..variant import Variant
 
 
 def plan_matmul(left: Storage, right: Storage, dense: bool) -> tuple[execution.Plan, tuple[Storage, Storage]]:
@@ -30,19 +35,25 @@ def plan_matmul(left: Storage, right: Storage, dense: bool) -> tuple[execution.P
     right, second = _batched("B", right, batch, ("k", "j") if len(b) > 1 else ("k",))
     # C(b0,...,i,j) = sum(k, A(b0,...,i,k)*B(b0,...,k,j)); a vector has neither i nor j.
     target = (*(f"b{axis}" for axis in range(len(batch))), *("i",) * (len(a) > 1), *("j",) * (len(b) > 1))
-    return _product_plan(first, second, target, (left.type, right.type), dense), (left, right)
+    variant = execution.variant_for((left, right))
+    return _product_plan(first, second, target, (left.type, right.type), dense, variant), (left, right)
 
 
 @kept
 def _product_plan(
-    first: Access, second: Access, target: tuple[str, ...], types: tuple[TensorType, TensorType], dense: bool
+    first: Access,
+    second: Access,
+    target: tuple[str, ...],
+    types: tuple[TensorType, TensorType],
+    dense: bool,
+    variant: Variant | None,
 ) -> execution.Plan:
     # Batch axes of size 1 that could not be left out have variables of their own, which are summed.
     extra = [i for access in (first, second) for i in access.indices if i not in (*target, "k")]
     value = Reduce("add", ("k", *extra), Apply("multiply", (first, second)))
     assignment = Assignment(Access("C", target), value)
     format = execution.dense_format(assignment, dict(zip("AB", types, strict=True))) if dense else None
-    return plan_operation(assignment, types, format)
+    return plan_operation(assignment, types, format, variant=variant)
 
 
 def _batched(name: str, storage: Storage, batch: tuple[int, ...], variables: tuple[str, ...]) -> tuple[Storage, Access]:

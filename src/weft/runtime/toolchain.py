@@ -174,7 +174,7 @@ class Toolchain:
         threads = ["-pthread"] if "<pthread.h>" in text else []
         command = [*self.command, *flags, "-pipe", "-o", output, *inputs, *threads, "-lm"]
         try:
-            status, out, errors = _run(command, text)
+            status, out, errors = run(command, text)
         except OSError as error:
             return f"the C compiler does not start: {error}\n  command: {shlex.join(command)}"
         said = errors.strip() or out.strip()
@@ -187,7 +187,7 @@ class Toolchain:
     def _ask_version(self) -> str:
         command = [*self.command, "--version"]
         try:
-            return _run(command, "")[1].strip()
+            return run(command, "")[1].strip()
         except OSError as error:
             raise CompilerError(
                 f"the C compiler does not start: {error}\n  command: {shlex.join(command)}\n{INSTALL_HINT}"
@@ -207,7 +207,7 @@ def _fewest_first(flags: Sequence[str]) -> Iterable[frozenset[str]]:
     return (frozenset(chosen) for count in range(1, len(flags) + 1) for chosen in combinations(flags, count))
 
 
-def _run(command: Sequence[str], text: str) -> tuple[int, str, str]:
+def run(command: Sequence[str], text: str) -> tuple[int, str, str]:
     """Run a compiler, and return its status and the texts of its output and error streams.
 
     The compiler has a process group of its own, all of which is ended if the compiler is interrupted. None of its

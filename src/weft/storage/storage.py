@@ -17,6 +17,7 @@ from ..dtypes import name_of, value_dtype
 from ..errors import DensifyError, StorageError
 from ..formats import Format, TensorType
 from ..remapping import inverse_permutation
+from ..runtime import devices
 from ..runtime.structs import tensor_struct
 from .invariants import check
 from .transfers import in_transfer
@@ -101,6 +102,22 @@ class Storage:
     def format(self) -> Format:
         return self.type.format
 
+    @property
+    def device(self) -> str:
+        """Name of the device that has the arrays."""
+        return devices.name_of(self.vals)
+
+    @property
+    def is_on_device(self) -> bool:
+        """True if the arrays are on another device than the CPU, where neither NumPy nor C code reads them."""
+        return not isinstance(self.vals, np.ndarray)
+
+    def values_read(self) -> np.ndarray[Any, Any]:
+        """Return the values as an ndarray: a copy, if they are on a device."""
+        if not self.is_on_device:
+            return self.vals  # type: ignore[no-any-return]
+        return devices.device(self.device).copy_out(self.vals)
+
     def apart_from(self, other: Storage) -> Storage:
         """Return the same tensor, with copies of the arrays that share memory with ``other``."""
         theirs = (other.vals, *other.arrays)
@@ -184,7 +201,7 @@ class Storage:
     def dense(cls, array: np.ndarray[Any, Any]) -> Storage:
         """Return an array as storage: a view if its memory is contiguous in some order of the axes, else a copy."""
         # Kernels read native byte order, and a subclass of ndarray may change the meaning of operations.
-        if not array.dtype.isnative or type(array) is not np.ndarray:
+        if (type(array) is not np.ndarray and not devices.is_array(array)) or not array.dtype.isnative:
             array = np.asarray(array, value_dtype(array.dtype))
         ndim = array.ndim
         if array.flags.c_contiguous:
@@ -194,7 +211,7 @@ class Storage:
         modes = sorted(range(ndim), key=lambda axis: -array.strides[axis])
         turned = array.transpose(modes)
         if not turned.flags.c_contiguous:
-            modes, turned = list(range(ndim)), np.ascontiguousarray(array)
+            modes, turned = list(range(ndim)), array.copy(order="C")
         return cls(array.shape, dense_type(array.dtype, tuple(modes)), (), turned.reshape(-1))
 
     def to_dense_array(self) -> np.ndarray[Any, Any]:

@@ -17,7 +17,7 @@ from ..index_notation import accesses, explicit_sums, free_variables, to_text
 from ..index_notation.nodes import Assignment
 from ..index_notation.operator_table import OPERATORS
 from ..operations import foreign_tensors
-from ..operations.operands import StorageHolder, as_operand, storage_of
+from ..operations.operands import StorageHolder, operand_anywhere, require_one_device, storage_anywhere, storage_of
 from ..optimizations import PASSES
 from ..storage import Storage
 from ..tracebacks import end_at_caller, ends_at_caller
@@ -26,6 +26,7 @@ from .operators import wrap_result
 from .sparse_tensor import SparseTensor
 
 if TYPE_CHECKING:
+    from ..variant import Variant
     from .types import Array
 
 _Result = TypeVar("_Result", bound="SparseTensor | Array")
@@ -285,7 +286,7 @@ class CompiledKernel:
             format, types = self._plan.target.format if is_allowed else None, tuple([s.type for s in storages])
 
             def run(assignment: Assignment) -> Storage:
-                planned = self._plan_for(assignment, types, format)
+                planned = self._plan_for(assignment, types, format, execution.variant_for(storages))
                 self._require_room(lookup, held, planned.target)
                 # What depends on no value and no size is decided by the types alone.
                 fixed = not (lookup.depends_on_values or self._spreads or old)
@@ -319,13 +320,13 @@ class CompiledKernel:
         storages, has_array = [], False
         for obj in operands:
             if type(obj) is SparseTensor:
-                storages.append(storage_of(obj))
+                storages.append(storage_anywhere(obj))
             elif type(obj) is np.ndarray:
                 storages.append(Storage.dense(obj))
                 has_array = has_array or obj.ndim > 0
             else:
                 return None, (), False
-        return (self, *[s.type.number for s in storages]), tuple(storages), has_array
+        return (self, execution.variant_for(storages), *[s.type.number for s in storages]), tuple(storages), has_array
 
     @ends_at_caller
     def assemble(self, *operands: Any, **named: Any) -> SparseTensor:
@@ -443,7 +444,13 @@ class CompiledKernel:
         standard = execution.anonymous(self._assumed.assignment)
         return execution.PlanReport(self._plan_for(standard, types, self._plan.target.format)).origins
 
-    def _plan_for(self, assignment: Assignment, types: tuple[TensorType, ...], format: Format | None) -> Any:
+    def _plan_for(
+        self,
+        assignment: Assignment,
+        types: tuple[TensorType, ...],
+        format: Format | None,
+        variant: Variant | None = None,
+    ) -> Any:
         # Operands may differ from the compiled types in index dtypes and fill values. Each case has a cached plan.
         return execution.plan_for(
             assignment,
@@ -451,6 +458,7 @@ class CompiledKernel:
             format=format,
             dtype=self._plan.target.dtype,
             user_schedule=self._user_schedule,
+            variant=variant,
         )
 
     def _visited_axes(self) -> tuple[int, ...]:
@@ -500,7 +508,7 @@ class CompiledKernel:
         # Each operand is converted to the dtype and the format for which the kernel was compiled.
         storages, has_array = [], False
         for name in names:
-            operand, type = as_operand(arguments[name]), self._all_types[name]
+            operand, type = operand_anywhere(arguments[name]), self._all_types[name]
             if operand is None:
                 raise DTypeError(
                     f"operand {name} is of type {type_name(arguments[name])}; weft takes tensors, arrays and numbers"
@@ -517,6 +525,7 @@ class CompiledKernel:
                     )
                 storage = execution.in_dtype(storage, np.dtype(type.dtype))
             storages.append(foreign_tensors.convert(storage, type.format))
+        require_one_device(dict(zip(names, storages, strict=True)))
         return tuple(storages), has_array
 
     def __repr__(self) -> str:
@@ -531,6 +540,8 @@ def _not_held(storage: Storage, dtype: str) -> str | None:
         return f"is {storage.type.dtype}"
     if storage.dtype.kind not in "iu" or np.can_cast(storage.dtype, dtype) or not np.issubdtype(dtype, np.integer):
         return None
+    if storage.is_on_device:  # whose values are not looked at
+        return f"is {storage.type.dtype}"
     vals = storage.vals if storage.format.is_compact else foreign_tensors.convert(storage, "coo").vals
     held = np.iinfo(dtype)
     extremes = [storage.type.fill, *([vals.min(), vals.max()] if vals.size else [])]

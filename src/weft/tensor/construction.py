@@ -11,14 +11,15 @@ from numpy.typing import ArrayLike, DTypeLike
 
 from .. import execution
 from ..dtypes import INDEX_DTYPES, as_values, index_dtype, name_of, value_dtype
-from ..errors import DTypeError, ShapeError, StorageError
+from ..errors import DeviceError, DTypeError, ShapeError, StorageError
 from ..formats import FormatLike, parse_format
 from ..operations import foreign_tensors
 from ..operations.foreign_objects import holds_tensors, sparse_columns, why_no_array
-from ..operations.operands import Operand, as_operand, is_scalar, storage_of
+from ..operations.operands import Operand, StorageHolder, as_operand, is_scalar, refusal, storage_anywhere, storage_of
+from ..runtime import devices
 from ..storage import Storage, checked_shape, coordinate_storage, fill_of, tensor_type
 from ..tracebacks import ends_at_caller
-from .devices import require_cpu
+from .devices import storage_on
 from .sparse_tensor import SparseTensor
 
 
@@ -55,8 +56,9 @@ def asarray(
     fill_value : scalar, optional
         The value of implicit entries. If ``obj`` is a sparse array with a fill value, both must be equal. Arrays of
         scipy.sparse have none.
-    device : {"cpu", None}
-        The device of the tensor.
+    device : str, optional
+        The device of the tensor, as :meth:`SparseTensor.to_device` takes it. By default the device of ``obj``: matrices
+        of cupyx and sparse tensors of torch on a GPU share their memory, as do dense arrays of any package there.
 
     Returns
     -------
@@ -81,8 +83,14 @@ def asarray(
     >>> str(A.format), np.shares_memory(A.to_scipy_sparse().data, S.data)
     ('csr', True)
     """
-    require_cpu(device)
+    if device is not None:
+        kept = asarray(obj, format=format, dtype=dtype, copy=copy, fill_value=fill_value)
+        moved = storage_on(storage_anywhere(kept), device)
+        return kept if moved is storage_anywhere(kept) else called(moved, format)
     target = None if dtype is None else value_dtype(dtype)
+    away = _away(obj)
+    if away is not None:
+        return _on_device(obj, away, format, target, (copy, fill_value))
     # known: the object itself says what its fill value is, so that a given one must agree with it.
     if isinstance(obj, SparseTensor):
         source, has_fill = storage_of(obj), True
@@ -115,6 +123,32 @@ def asarray(
         to = f"a tensor of shape {storage.shape}, format {storage.format} and dtype {storage.dtype}"
         raise ValueError(f"asarray(copy=False) of a {type(obj).__name__} to {to} needs a copy")
     return called(storage, format)
+
+
+def _away(obj: Any) -> Storage | None:
+    """Return storage of an object on a device; None for other objects."""
+    if isinstance(obj, StorageHolder):
+        return storage_anywhere(obj) if storage_anywhere(obj).is_on_device else None
+    if isinstance(obj, (np.ndarray, list, tuple)) or is_scalar(obj):
+        return None
+    if (array := devices.adopted(obj)) is not None:
+        return Storage.dense(array)
+    found = foreign_tensors.read(obj)
+    return found if found is not None and found.is_on_device else None
+
+
+def _on_device(
+    obj: Any, storage: Storage, format: FormatLike | None, dtype: np.dtype[Any] | None, others: tuple[Any, Any]
+) -> SparseTensor:
+    """Return the tensor of an object on a device; copies, and other formats and fill values, are not made there."""
+    copy, fill_value = others
+    if copy or (fill_value is not None and fill_value != storage.type.fill):
+        raise refusal(storage, "asarray with copy or fill_value")
+    if dtype is not None:
+        storage = execution.in_dtype(storage, dtype)
+    if format is not None:
+        storage = foreign_tensors.convert(storage, format)
+    return obj if isinstance(obj, SparseTensor) and storage_anywhere(obj) is storage else called(storage, format)
 
 
 def _operand(obj: Any, dtype: np.dtype[Any] | None) -> Operand:
@@ -309,6 +343,7 @@ def from_levels(
         The value of implicit entries.
     check : bool, optional
         True to check every invariant of the format, which reads all arrays once. Kernels rely on these invariants.
+        Arrays on a device are taken with ``check=False`` alone.
 
     Returns
     -------
@@ -337,11 +372,21 @@ def from_levels(
     arrays: list[np.ndarray[Any, Any]] = []
     for k, (level, given) in enumerate(zip(layout.levels, levels, strict=True)):
         arrays.extend(_level_arrays(f"level {k + 1} ({level}) of format {layout}", level.roles, given))
-    vals = np.asarray(values)
-    vals = np.ascontiguousarray(vals, value_dtype(vals.dtype))
+    vals = devices.adopted(values)
+    if vals is not None:
+        if check:
+            raise DeviceError("from_levels checks arrays on the CPU; check=False takes arrays of a device as they are")
+        if vals.ndim != 1 or not vals.flags.c_contiguous:
+            raise StorageError(f"values on a device are a contiguous vector, not an array of shape {vals.shape}")
+    else:
+        vals = np.asarray(values)
+        vals = np.ascontiguousarray(vals, value_dtype(vals.dtype))
     names = tuple(name_of(array.dtype) for array in arrays)
     type = tensor_type(name_of(vals.dtype), layout, names, _fill(vals.dtype, fill_value))
     storage = Storage(sizes, type, tuple(arrays), vals)
+    places = {devices.name_of(array) for array in (*arrays, vals)}
+    if len(places) > 1:
+        raise DeviceError(f"the arrays of a tensor are on one device, not on {' and '.join(sorted(places))}")
     if check:
         execution.verify(storage)
     return called(storage, format)
@@ -355,15 +400,17 @@ def _level_arrays(where: str, roles: tuple[str, ...], members: Any) -> list[np.n
         if set(members) != set(roles):
             raise StorageError(f"{where} stores {roles}, not {tuple(members)}")
         members = [members[role] for role in roles]
-    elif isinstance(members, np.ndarray) and len(roles) == 1:
+    elif (isinstance(members, np.ndarray) or devices.is_array(members)) and len(roles) == 1:
         members = [members]
     if not isinstance(members, (Sequence, np.ndarray)):
         raise StorageError(f"{where} stores {len(roles)} arrays {roles}, not a {type(members).__name__}")
     if len(members) != len(roles):
         raise StorageError(f"{where} stores {len(roles)} arrays {roles}, not {len(members)}")
     arrays = []
-    for role, array in zip(roles, members, strict=True):
-        if not isinstance(array, np.ndarray):
+    for role, member in zip(roles, members, strict=True):
+        array = devices.adopted(member)
+        array = member if array is None else array
+        if not isinstance(array, np.ndarray) and not devices.is_array(array):
             array = np.asarray(array)
             # Lists become arrays of the smallest index dtype. Only arrays must have an index dtype already.
             if array.dtype.kind == "i" or not array.size:
@@ -372,7 +419,9 @@ def _level_arrays(where: str, roles: tuple[str, ...], members: Any) -> list[np.n
             raise StorageError(f"{where}: {role} has dtype {array.dtype}; index dtypes are int32 and int64")
         if array.ndim != 1:
             raise StorageError(f"{where}: {role} has {array.ndim} axes instead of one")
-        if not (array.dtype.isnative and array.flags.c_contiguous):
+        if devices.is_array(array):
+            array = array if array.flags.c_contiguous else array.copy()
+        elif not (array.dtype.isnative and array.flags.c_contiguous):
             array = np.ascontiguousarray(array, array.dtype.newbyteorder("="))
         arrays.append(array)
     return arrays

@@ -34,11 +34,12 @@ import numpy as np
 from ..errors import DensifyError, UnsupportedError, WeftError
 from ..operations import foreign_tensors
 from ..operations.fill_change import as_array
-from ..operations.operands import StorageHolder, as_operand, is_scalar, storage_of
+from ..operations.operands import StorageHolder, as_operand, is_scalar, storage_anywhere, storage_of, touches_device
+from ..runtime.devices import in_use
 from ..tracebacks import end_at_caller
-from .devices import dlpack, dlpack_device, require_cpu
+from .devices import cuda_interface, dlpack, dlpack_device, storage_on
 from .lazy_methods import resolve
-from .operators import Operators, matmul
+from .operators import Operators, matmul, ufunc_on_device
 from .out_argument import write_out
 
 
@@ -97,7 +98,7 @@ def _if_dense(name: str, method: Callable[..., Any]) -> Callable[[StorageHolder]
     """Return a function that binds a method to a tensor in a dense format, and raises for other tensors."""
 
     def find(tensor: StorageHolder) -> Any:
-        format = storage_of(tensor).format
+        format = storage_anywhere(tensor).format
         if format.is_dense:
             return MethodType(method, tensor)
         text = f"tensors of format {format} have no dense memory, and no {name}; todense() makes some"
@@ -258,6 +259,7 @@ class Dispatch(Operators):
 
     __slots__ = ()
     _answers = {  # noqa: RUF012
+        "__cuda_array_interface__": cuda_interface,
         "__dlpack__": _if_dense("__dlpack__", dlpack),
         "__dlpack_device__": _if_dense("__dlpack_device__", dlpack_device),
         "_numba_type_": _numba_type,
@@ -322,33 +324,39 @@ class Dispatch(Operators):
         return normalize_token(("weft", repr(storage.type), storage.shape, *storage.arrays, storage.vals))
 
     def to_device(self, device: Any, /, *, stream: Any = None) -> Any:
-        """Return the tensor itself, since the CPU is the only device.
+        """Return the tensor on a device: the tensor itself if it is there, else a copy.
 
         Parameters
         ----------
-        device : {"cpu", None}
-            The device to move the tensor to.
+        device : {"cpu", "cuda", "cuda:1", "emulated", None}
+            The device to copy the tensor to. ``"cuda"`` is CuPy's current device, ``"cuda:1"`` is one by its number,
+            and ``"emulated"`` runs the kernels of a GPU on the CPU, thread by thread. None is the CPU.
         stream : None
-            The CPU has no streams.
+            Copies are made on CuPy's current stream, and no other can be given.
 
         Raises
         ------
+        DeviceError
+            When there is no such device here; the message says what to install.
         ValueError
-            For other devices, and for streams.
+            For other names, and for streams.
 
         Examples
         --------
         >>> import weft
         >>> A = weft.asarray([[0.0, 1.0], [2.0, 0.0]], format="csr")
-        >>> A.to_device("cpu").shape
-        (2, 2)
+        >>> A.to_device("emulated")
+        <SparseTensor: shape=(2, 2), dtype=float64, format=csr, nnz=2, fill_value=0, device=emulated>
         """
-        require_cpu(device)
         if stream is not None:
-            raise ValueError(f"device 'cpu' has no streams; stream is None, not {stream!r}")
-        return self
+            raise ValueError(f"copies are made on the current stream, and no other streams: stream is not {stream!r}")
+        storage = self._anywhere
+        moved = storage_on(storage, device)
+        return self if moved is storage else type(self)(moved).called(self._named)
 
     def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **kwargs: Any) -> Any:
+        if in_use and touches_device(*inputs):
+            return ufunc_on_device(ufunc, method, inputs, kwargs, type(self))
         keyed = method in ("at", "reduceat")  # the second input of these holds indices, and is no operand
         if any(not is_scalar(x) and as_operand(x) is None for k, x in enumerate(inputs) if not (keyed and k == 1)):
             known = not foreign_tensors.met(*map(type, inputs))

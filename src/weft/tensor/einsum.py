@@ -28,8 +28,16 @@ from ..index_notation import (
 )
 from ..index_notation.nodes import Assignment, Reduce
 from ..index_notation.operator_table import REDUCTIONS
-from ..operations.operands import Operand, as_operand, is_scalar, scalar_storage, storage_of
+from ..operations.operands import (
+    Operand,
+    is_scalar,
+    operand_anywhere,
+    require_one_device,
+    scalar_storage,
+    storage_anywhere,
+)
 from ..records import replace
+from ..runtime.devices import in_use
 from ..storage import Storage
 from ..tracebacks import end_at_caller, ends_at_caller
 from .compiled_kernel import (
@@ -44,7 +52,7 @@ from .compiled_kernel import (
 )
 from .contraction_order import plan
 from .conversion_report import explain_conversion
-from .operators import wrap_result
+from .operators import element, wrap_result
 from .out_argument import write_out
 from .sparse_tensor import SparseTensor
 
@@ -152,7 +160,7 @@ def _parsed_einsum(operands: Sequence[Any]) -> tuple[Einsum, tuple[Any, ...]]:
     try:
         return parse_einsum(operands)
     except ShapeError as error:
-        given = [as_operand(obj) for obj in operands if not isinstance(obj, str | list | tuple)]
+        given = [operand_anywhere(obj) for obj in operands if not isinstance(obj, str | list | tuple)]
         formats = [str(operand.storage.format) for operand in given if operand is not None]
         raise ShapeError(f"{error}, stored as {', '.join(formats)}" if formats else str(error)) from None
 
@@ -163,19 +171,19 @@ def adopted(operands: Mapping[str, Any], *, weak: bool) -> dict[str, Operand]:
     # Tensors and arrays, which are usual, come first: small calls take little more time than these checks.
     for name, obj in operands.items():
         if type(obj) is SparseTensor:
-            by_name[name] = Operand(storage_of(obj), False)
+            by_name[name] = Operand(storage_anywhere(obj), False)
         elif type(obj) is np.ndarray:
             by_name[name] = Operand(Storage.dense(obj), obj.ndim > 0)
         else:
             break
     else:
-        return by_name
+        return _on_one_device(by_name)
     numbers: dict[str, Any] = {}
     for name, obj in operands.items():
         if weak and isinstance(obj, (bool, int, float, complex)) and not isinstance(obj, np.generic):
             numbers[name] = obj
             continue
-        operand = as_operand(obj)
+        operand = operand_anywhere(obj)
         if operand is None:
             package = type(obj).__module__.partition(".")[0]
             instead = "; weft.dask.evaluate and einsum take dask arrays" if package == "dask" else ""
@@ -188,7 +196,14 @@ def adopted(operands: Mapping[str, Any], *, weak: bool) -> dict[str, Operand]:
     for name, obj in numbers.items():
         dtype = np.result_type(*beside) if beside else np.asarray(obj).dtype
         by_name[name] = Operand(scalar_storage(obj, dtype), False)
-    return {name: by_name[name] for name in operands}
+    return _on_one_device({name: by_name[name] for name in operands})
+
+
+def _on_one_device(operands: dict[str, Operand]) -> dict[str, Operand]:
+    """Return operands that are on one device."""
+    if in_use:
+        require_one_device({name: operand.storage for name, operand in operands.items()})
+    return operands
 
 
 def _format_of(assignment: Assignment, format: FormatLike | None) -> Format | None:
@@ -210,7 +225,7 @@ def run(
         dtype=None if dtype is None else value_dtype(dtype).name,
     )
     if not result.shape and format is None:  # with a format the result is a tensor, even without axes
-        return result.vals[0]
+        return element(result)
     found = wrap_result(SparseTensor, result, has_array)
     return found.called(format) if format is not None and isinstance(found, SparseTensor) else found
 

@@ -6,7 +6,7 @@ A call with a known plan looks the plan up by the numbers of the operands' types
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
@@ -23,8 +23,19 @@ from ..operations.elementwise import (
     plan_binary,
     with_axes,
 )
-from ..operations.operands import StorageHolder, as_operand, is_scalar, replace_storage, storage_of
+from ..operations.operands import (
+    StorageHolder,
+    is_scalar,
+    operand_anywhere,
+    refusal,
+    replace_storage,
+    require_one_device,
+    storage_anywhere,
+    storage_of,
+    touches_device,
+)
 from ..operations.products import plan_matmul
+from ..runtime.devices import in_use
 from ..storage import Storage
 from ..tracebacks import end_at_caller
 from .out_argument import write_out
@@ -41,8 +52,13 @@ _NUMBERS = frozenset((int, float, complex))
 def wrap_result(cls: type[StorageHolder], result: Storage, has_array: bool) -> Any:
     """Return a result for the caller: an ndarray if the result is dense and an operand was one, else a tensor."""
     if has_array and result.type.format.is_dense:
-        return result.to_dense_array() if result.shape else result.vals[0]
+        return result.to_dense_array() if result.shape else element(result)
     return cls(result)
+
+
+def element(result: Storage) -> Any:
+    """Return a result without axes: a NumPy scalar, or an array without axes on a device."""
+    return result.vals.reshape(()) if in_use and result.is_on_device else result.vals[0]
 
 
 def elementwise(op: str, left: Any, right: Any, cls: type[StorageHolder]) -> Any:
@@ -51,6 +67,8 @@ def elementwise(op: str, left: Any, right: Any, cls: type[StorageHolder]) -> Any
     The result is an ndarray or a scalar if an operand is an ndarray and the result is dense, and else a tensor of class
     ``cls``. It is ``NotImplemented`` for operands of types that weft does not know.
     """
+    if in_use and touches_device(left, right):
+        return _elementwise(op, left, right, cls)
     # The usual cases come first, since these checks are most of the time that a small operation takes.
     if type(left) is cls and type(right) is cls:
         a, b = storage_of(left), storage_of(right)
@@ -61,8 +79,12 @@ def elementwise(op: str, left: Any, right: Any, cls: type[StorageHolder]) -> Any
         return cls(apply_scalar(op, storage_of(left), right, False))
     if type(right) is cls and type(left) in _NUMBERS:
         return cls(apply_scalar(op, storage_of(right), left, True))
+    return _elementwise(op, left, right, cls)
 
-    first, second = as_operand(left), as_operand(right)
+
+def _elementwise(op: str, left: Any, right: Any, cls: type[StorageHolder]) -> Any:
+    """Compute ``left op right`` for all operands that weft knows."""
+    first, second = operand_anywhere(left), operand_anywhere(right)
     if first is None or second is None:
         if op == "multiply" and isinstance(left if first is None else right, Sequence):  # Python would repeat it
             raise TypeError(f"unsupported operand type(s) for *: {type(left).__name__!r} and {type(right).__name__!r}")
@@ -75,17 +97,28 @@ def elementwise(op: str, left: Any, right: Any, cls: type[StorageHolder]) -> Any
     if is_scalar(left) and (type(left) in _NUMBERS or not is_scalar(right)):
         return wrap_result(cls, apply_scalar(op, second.storage, left, True), second.is_array)
     a, b = first.storage, second.storage
-    if a.shape != b.shape:  # a tensor of one element is broadcast as a scalar, so that the other keeps its structure
+    away = _are_on_device(a, b)
+    if (
+        a.shape != b.shape and not away
+    ):  # a tensor of one element is broadcast as a scalar, so that the other keeps its structure
         if math.prod(b.shape) == 1:
             return wrap_result(cls, _broadcast(apply_scalar(op, a, only_element(b), False), b), first.is_array)
         if math.prod(a.shape) == 1:
             return wrap_result(cls, _broadcast(apply_scalar(op, b, only_element(a), True), a), second.is_array)
     storages = a, b
-    if a.shape == b.shape:
+    if a.shape == b.shape and not away:
         plan = plans.find((op, a.type.number, b.type.number)) or _plan_same_shape(op, a, b)
     else:
         plan, storages = plan_binary(op, a, b)
     return wrap_result(cls, plan.run(storages), first.is_array or second.is_array)
+
+
+def _are_on_device(a: Storage, b: Storage) -> bool:
+    """Return whether two operands are on a device; raise if they are on several."""
+    if not in_use or not (a.is_on_device or b.is_on_device):
+        return False
+    require_one_device({"the operand on the left": a, "the operand on the right": b})
+    return True
 
 
 def _broadcast(result: Storage, beside: Storage) -> Storage:
@@ -107,7 +140,7 @@ def matmul(left: Any, right: Any, cls: type[StorageHolder]) -> Any:
     The result is ``NotImplemented`` for operands of types that weft does not know.
     """
     # Kept plans are tried first, for an ndarray or a tensor on the right.
-    if type(left) is cls:
+    if type(left) is cls and not (in_use and touches_device(left, right)):
         a = storage_of(left)
         if type(right) is _ndarray:
             if right.ndim == 2 and len(a.shape) == 2 and right.shape == (a.shape[1], 1):
@@ -117,17 +150,17 @@ def matmul(left: Any, right: Any, cls: type[StorageHolder]) -> Any:
                 return product
         elif type(right) is cls:
             b = storage_of(right)
-            plan = plans.find(("matmul", a.type.number, b.type.number, False))
+            plan = plans.find(("matmul", a.type.number, b.type.number, False, False))
             if plan is not None and a.shape[-1] == b.shape[0]:
                 return cls(plan.run((a, b)))
     if is_scalar(left) or is_scalar(right):
         raise ShapeError("matmul: an operand is a scalar; use * instead")
-    first, second = as_operand(left), as_operand(right)
+    first, second = operand_anywhere(left), operand_anywhere(right)
     if first is None or second is None:
         return np.matmul(left, right) if foreign_tensors.met(type(left), type(right)) else NotImplemented
     a, b = first.storage, second.storage
     has_array = first.is_array or second.is_array
-    key = "matmul", a.type.number, b.type.number, has_array
+    key = "matmul", a.type.number, b.type.number, has_array, _are_on_device(a, b)
     plan = plans.find(key)
     if plan is not None and a.shape[-1] == b.shape[0]:
         return wrap_result(cls, plan.run((a, b)), has_array)
@@ -141,7 +174,7 @@ def matmul(left: Any, right: Any, cls: type[StorageHolder]) -> Any:
         if plain and type(left) is cls and result.format.is_dense:
             plans.keep(("matmul with an ndarray", a.type.number, right.dtype, right.ndim), plan)
     if not result.shape:
-        return result.vals[0]
+        return element(result)
     return wrap_result(cls, result, has_array)
 
 
@@ -160,7 +193,21 @@ def _times_array(a: Storage, right: np.ndarray) -> Any:
 
 def unary(op: str, tensor: StorageHolder) -> Any:
     """Compute the unary operator ``op`` of a tensor."""
-    return type(tensor)(apply_unary(op, storage_of(tensor)))
+    return type(tensor)(apply_unary(op, storage_anywhere(tensor)))
+
+
+def ufunc_on_device(
+    ufunc: np.ufunc, method: str, inputs: tuple[Any, ...], options: Mapping[str, Any], cls: type[StorageHolder]
+) -> Any:
+    """Compute a ufunc of operands on a device; raise if it is no operator, or has options."""
+    if method == "__call__" and not options:
+        if ufunc is np.matmul:
+            return matmul(inputs[0], inputs[1], cls)
+        op = ufunc.__name__
+        if op in OPERATORS and OPERATORS[op].ufunc is ufunc:
+            return elementwise(op, *inputs, cls) if len(inputs) == 2 else unary(op, inputs[0])
+    away = next(storage_anywhere(x) for x in inputs if isinstance(x, StorageHolder))
+    raise refusal(away, f"np.{ufunc.__name__}{'' if method == '__call__' else '.' + method}")
 
 
 def power(left: Any, right: Any, cls: type[StorageHolder], exact: bool = False) -> Any:
@@ -175,18 +222,20 @@ def power(left: Any, right: Any, cls: type[StorageHolder], exact: bool = False) 
         not exact
         and isinstance(left, StorageHolder)
         and isinstance(right, (int, float))
-        and storage_of(left).dtype.kind in "fc"
+        and storage_anywhere(left).dtype.kind in "fc"
     ):
         op = {2: "square", 0.5: "sqrt", -1: "reciprocal", 1: "positive"}.get(right)
         if op is not None:
             return unary(op, left)
     # NumPy refuses negative integer powers of integers, whose results would not be integers.
-    exponents = as_operand(right)
+    exponents = operand_anywhere(right)
     if exponents is not None and exponents.storage.dtype.kind == "i":
-        bases, storage = as_operand(left), exponents.storage
+        bases, storage = operand_anywhere(left), exponents.storage
         both = [] if bases is None else [bases.storage.dtype, *([] if type(right) is int else [storage.dtype])]
         integers = both and np.result_type(*both).kind in "iub"  # int64 and uint64 have float64 in common
         fill = 0 if storage.format.is_dense else storage.type.fill
+        if integers and storage.is_on_device:
+            raise refusal(storage, "power of integers by integers")
         if integers and (fill < 0 or (storage.vals.size and storage.vals.min() < 0)):
             raise ValueError("Integers to negative integer powers are not allowed.")
     return elementwise("power", left, right, cls)
@@ -196,8 +245,8 @@ def in_place(tensor: StorageHolder, result: Any, name: str) -> Any:
     """Put a result of the same shape into a tensor and return the tensor, which keeps its format and dtype."""
     if result is NotImplemented:
         return result
-    if type(result) is type(tensor) and not storage_of(result).format.is_dense:
-        new, old = storage_of(result), storage_of(tensor)
+    if type(result) is type(tensor) and not storage_anywhere(result).format.is_dense:
+        new, old = storage_anywhere(result), storage_anywhere(tensor)
         # The storage of a result of the same type replaces the old one without a conversion.
         if new.type is old.type and new.shape == old.shape:
             replace_storage(tensor, new)

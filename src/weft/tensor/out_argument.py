@@ -17,6 +17,9 @@ def write_out(result: Any, out: Any, op: str, where: Any = True, casting: Any = 
         (out,) = out
     if not issubclass(type(out), (np.ndarray, StorageHolder)):
         raise TypeError(f"{op} cannot write into a {type(out).__name__}, only into an ndarray or a SparseTensor")
+    for tensor in (result, out):
+        if isinstance(tensor, StorageHolder):
+            storage_of(tensor)  # raises for tensors on a device, whose memory is not written here
     if np.shape(result) != out.shape:
         raise ValueError(f"{op}: a result of shape {np.shape(result)} does not fit out of {out.shape}")
     is_array = issubclass(type(out), np.ndarray)

@@ -22,10 +22,11 @@ from ..operations.indexing import getitem
 from ..operations.operands import StorageHolder, storage_of
 from ..operations.pending_writes import PendingWrites
 from ..operations.places import element_at, inside, place_of
+from ..runtime.devices import in_use
 from ..runtime.forks import data_lock
 from ..storage import Storage
 from ..tracebacks import end_at_caller
-from .devices import DEVICE
+from .devices import dense_on_device, on_cpu_to_count
 from .dispatch import Dispatch
 from .lazy_methods import LazyMethods
 
@@ -101,7 +102,7 @@ class SparseTensor(Dispatch, LazyMethods):
         >>> A.shape
         (2, 2)
         """
-        return self._storage.shape
+        return self._anywhere.shape
 
     @property
     def ndim(self) -> int:
@@ -114,7 +115,7 @@ class SparseTensor(Dispatch, LazyMethods):
         >>> A.ndim
         2
         """
-        return len(self._storage.shape)
+        return len(self._anywhere.shape)
 
     @property
     def size(self) -> int:
@@ -128,7 +129,7 @@ class SparseTensor(Dispatch, LazyMethods):
         4
         """
         size = 1
-        for length in self._storage.shape:
+        for length in self._anywhere.shape:
             size *= length
         return size
 
@@ -143,7 +144,7 @@ class SparseTensor(Dispatch, LazyMethods):
         >>> A.dtype
         dtype('float64')
         """
-        return self._storage.dtype
+        return self._anywhere.dtype
 
     @property
     def nnz(self) -> int:
@@ -156,7 +157,7 @@ class SparseTensor(Dispatch, LazyMethods):
         >>> A.nnz, A.size
         (2, 4)
         """
-        return foreign_tensors.count_entries(self._storage)
+        return foreign_tensors.count_entries(on_cpu_to_count(self._anywhere))
 
     @property
     def nbytes(self) -> int:
@@ -169,7 +170,7 @@ class SparseTensor(Dispatch, LazyMethods):
         >>> A.nbytes
         36
         """
-        return self._storage.nbytes
+        return self._anywhere.nbytes
 
     @property
     def itemsize(self) -> int:
@@ -182,7 +183,7 @@ class SparseTensor(Dispatch, LazyMethods):
         >>> A.itemsize
         8
         """
-        return self._storage.dtype.itemsize
+        return self._anywhere.dtype.itemsize
 
     @property
     def base(self) -> None:
@@ -209,7 +210,7 @@ class SparseTensor(Dispatch, LazyMethods):
         >>> A.format in {"csr", "csc"}, A.T.format, A.asformat("csf").format
         (True, 'csc', 'csf')
         """
-        return shown_name(self._storage.format, self._named)
+        return shown_name(self._anywhere.format, self._named)
 
     @property
     def layout(self) -> Format:
@@ -221,7 +222,7 @@ class SparseTensor(Dispatch, LazyMethods):
         >>> [str(level) for level in weft.eye(4, format="csr").layout.levels]
         ['dense', 'compressed']
         """
-        return self._storage.format
+        return self._anywhere.format
 
     @property
     def fill_value(self) -> Any:
@@ -234,11 +235,11 @@ class SparseTensor(Dispatch, LazyMethods):
         >>> weft.cos(A).fill_value
         np.float64(1.0)
         """
-        return self.dtype.type(self._storage.type.fill)
+        return self.dtype.type(self._anywhere.type.fill)
 
     @property
     def device(self) -> str:
-        """Device that has the tensor, which is always the CPU.
+        """Name of the device that has the tensor: ``'cpu'``, ``'cuda:0'`` or ``'emulated'``.
 
         Examples
         --------
@@ -247,7 +248,7 @@ class SparseTensor(Dispatch, LazyMethods):
         >>> A.device
         'cpu'
         """
-        return DEVICE
+        return self._anywhere.device
 
     @property
     def T(self) -> SparseTensor:  # noqa: N802
@@ -261,7 +262,7 @@ class SparseTensor(Dispatch, LazyMethods):
         array([[0., 2.],
                [1., 0.]])
         """
-        return SparseTensor(self._storage.permuted(tuple(reversed(range(self.ndim)))))
+        return SparseTensor(self._anywhere.permuted(tuple(reversed(range(self.ndim)))))
 
     @property
     def mT(self) -> SparseTensor:  # noqa: N802
@@ -277,7 +278,7 @@ class SparseTensor(Dispatch, LazyMethods):
         if self.ndim < 2:
             raise ShapeError(f"mT needs two axes; this tensor has shape {self.shape}")
         *batch, i, j = range(self.ndim)
-        return SparseTensor(self._storage.permuted((*batch, j, i)))
+        return SparseTensor(self._anywhere.permuted((*batch, j, i)))
 
     def transpose(self, *order: Any, axes: Sequence[int] | None = None, copy: bool = False) -> SparseTensor:
         """Return the tensor with its axes in another order.
@@ -314,7 +315,7 @@ class SparseTensor(Dispatch, LazyMethods):
         modes = tuple(axis + n if axis < 0 else axis for axis in permutation)
         if sorted(modes) != list(range(n)):
             raise ShapeError(f"axes {tuple(permutation)} are not a permutation of the {n} axes of shape {self.shape}")
-        return SparseTensor(self._storage.permuted(modes))
+        return SparseTensor(self._anywhere.permuted(modes))
 
     @property
     def real(self) -> SparseTensor:
@@ -604,7 +605,7 @@ class SparseTensor(Dispatch, LazyMethods):
             raise TypeError(f"cannot cast a tensor of {self.dtype} to {target} according to the rule {casting!r}")
         if target == self.dtype and not copy:
             return self
-        return SparseTensor(execution.in_dtype(self._storage, target)).called(self._named)
+        return SparseTensor(execution.in_dtype(self._anywhere, target)).called(self._named)
 
     def copy(self, order: Any = "C") -> SparseTensor:
         """Return a tensor that shares no memory with this one.
@@ -658,7 +659,9 @@ class SparseTensor(Dispatch, LazyMethods):
         array([[0., 1.],
                [2., 0.]])
         """
-        storage = self._storage
+        storage = self._anywhere
+        if in_use and storage.is_on_device:
+            return dense_on_device(storage, order, out)  # type: ignore[no-any-return]
         if not storage.format.is_dense:
             storage = foreign_tensors.convert(storage, "dense_f" if order == "F" and self.ndim else "dense")
         array = storage.to_dense_array()
@@ -776,16 +779,20 @@ class SparseTensor(Dispatch, LazyMethods):
 
     # -- protocols ---------------------------------------------------------------------------------------------
     def __repr__(self) -> str:
-        if self._storage.format.is_dense:
-            return tree.array_repr(self._storage, self.format)
-        fill = self._storage.type.fill
+        storage = self._anywhere
+        away = in_use and storage.is_on_device
+        if storage.format.is_dense and not away:
+            return tree.array_repr(storage, self.format)
+        fill = storage.type.fill
         return (
             f"<SparseTensor: shape={self.shape}, dtype={self.dtype}, format={self.format}, nnz={self.nnz}, "
-            f"fill_value={bool(fill) if self.dtype == bool else fill}>"
+            f"fill_value={bool(fill) if self.dtype == bool else fill}{f', device={storage.device}' if away else ''}>"
         )
 
     def __str__(self) -> str:
         """Return the text that ``print`` shows: a dense tensor's is NumPy's, others list entries in storage order."""
+        if in_use and self._anywhere.is_on_device:
+            return repr(self)
         if self._storage.format.is_dense:
             return str(self._storage.to_dense_array())
         return "\n".join([repr(self), *tree.entry_lines(self._storage)])

@@ -1,0 +1,282 @@
+"""Tensors on the emulated device: where they are, what computes with them, and that nothing else reads them."""
+
+from __future__ import annotations
+
+import copy
+import inspect
+import pickle
+
+import numpy as np
+import pytest
+
+import weft
+from weft.errors import DeviceError, WeftError
+from weft.operations.operands import storage_anywhere
+from weft.runtime import emulated
+from weft.runtime.emulated import EmulatedArray
+
+DENSE = np.array([[0.0, 2.0, 0.0], [1.0, 0.0, 3.0], [0.0, 0.0, 0.0], [4.0, 5.0, 6.0]])
+FORMATS = ["coo", "csr", "csc", "dcsr", "csf", "ell", "dia", "bsr", "csb", "hash", "dok", "lil", "dense", "dense_f"]
+
+
+def there(tensor: weft.SparseTensor) -> weft.SparseTensor:
+    return tensor.to_device("emulated")
+
+
+def back(result) -> np.ndarray:
+    return result.get() if isinstance(result, EmulatedArray) else result.to_device("cpu").todense()
+
+
+@pytest.fixture(scope="module", name="A")
+def matrix() -> weft.SparseTensor:
+    return weft.asarray(DENSE, format="csr")
+
+
+@pytest.fixture(scope="module")
+def x() -> np.ndarray:
+    return np.array([1.0, -2.0, 0.5])
+
+
+# -- where tensors are ------------------------------------------------------------------------------------------------
+@pytest.mark.parametrize("format", FORMATS)
+def test_a_tensor_comes_back_as_it_was(format):
+    T = weft.asarray(DENSE, format=format)
+    D = there(T)
+    assert D.device == "emulated"
+    assert (D.shape, D.dtype, D.nnz, D.format, D.fill_value) == (T.shape, T.dtype, T.nnz, T.format, T.fill_value)
+    assert "device=emulated" in repr(D)
+    assert "device=emulated" in str(D)
+    again = D.to_device("cpu")
+    assert again.device == "cpu"
+    assert again.layout == T.layout
+    assert (again.todense() == DENSE).all()
+
+
+@pytest.mark.parametrize("dtype", ["bool", "int8", "uint64", "float32", "complex128"])
+def test_every_dtype_is_moved(dtype):
+    T = weft.asarray(DENSE.astype(dtype), format="csr")
+    assert (there(T).to_device("cpu").todense() == T.todense()).all()
+    assert there(T).dtype == dtype
+
+
+def test_a_tensor_stays_where_it_is(A):
+    assert A.to_device("cpu") is A
+    D = there(A)
+    assert there(D) is D
+    assert weft.asarray(D) is D
+    assert weft.asarray(D, device="emulated") is D
+    assert weft.asarray(DENSE, device="emulated").device == "emulated"
+    assert weft.asarray(D, device="cpu").device == "cpu"
+
+
+def test_axes_are_turned_without_a_kernel(A):
+    D = there(A)
+    assert D.T.format == "csc"
+    assert storage_anywhere(D.T).vals is storage_anywhere(D).vals
+    assert (back(D.T) == DENSE.T).all()
+    assert (back(D.mT) == DENSE.T).all()
+    assert (back(D.transpose(1, 0)) == DENSE.T).all()
+
+
+@pytest.mark.parametrize("device", ["gpu", "cuda:x", 1, "CPU", ""])
+def test_other_devices_are_refused(A, device):
+    with pytest.raises(ValueError, match="there is no device"):
+        A.to_device(device)
+
+
+# -- what computes ----------------------------------------------------------------------------------------------------
+def test_products(A, x):
+    D = there(A)
+    X = weft.asarray(np.outer(x, [1.0, 2.0]), device="emulated")
+    v = weft.asarray(x, device="emulated")
+    assert isinstance(D @ v, weft.SparseTensor)
+    assert isinstance(D @ v.todense(), EmulatedArray)
+    for product in (D @ v, D @ v.todense(), np.matmul(D, v), weft.einsum("ij,j->i", D, v)):
+        assert np.allclose(back(product), DENSE @ x)
+    assert np.allclose(back(D @ X), DENSE @ np.outer(x, [1.0, 2.0]))
+    assert np.allclose(back(D @ X.todense()), DENSE @ np.outer(x, [1.0, 2.0]))
+
+
+def test_operators_with_numbers_keep_the_structure(A):
+    D = there(A)
+    for found, expected in [
+        (2 * D, 2 * DENSE), (D * 2, DENSE * 2), (np.float64(2) * D, 2 * DENSE), (D * np.float64(2), 2 * DENSE),
+        (-D, -DENSE), (abs(-D), DENSE), (D / 2, DENSE / 2), (D + D, DENSE + DENSE),
+    ]:  # fmt: skip
+        assert isinstance(found, weft.SparseTensor)
+        assert found.device == "emulated"
+        assert storage_anywhere(found).arrays is storage_anywhere(D).arrays
+        assert (back(found) == expected).all()
+    shifted = D + 1  # implicit entries change, too
+    assert shifted.fill_value == 1
+    assert (back(shifted) == DENSE + 1).all()
+
+
+def test_operators_in_place(A):
+    D = there(A)
+    same = D
+    D *= 2
+    assert D is same
+    assert (back(D) == 2 * DENSE).all()
+
+
+def test_dtypes_and_dense_arrays(A):
+    D = there(A)
+    narrow = D.astype("float32")
+    assert narrow.dtype == np.float32
+    assert storage_anywhere(narrow).arrays is storage_anywhere(D).arrays
+    assert (back(narrow) == DENSE).all()
+    dense = D.todense()
+    assert isinstance(dense, EmulatedArray)
+    assert (dense.get() == DENSE).all()
+
+
+def test_expressions_and_compiled_kernels(A, x):
+    D, v = there(A), weft.asarray(x, device="emulated")
+    found = weft.evaluate("y(i) = a*A(i,j)*x(j)", A=D, x=v, a=2)
+    assert np.allclose(back(found), 2 * DENSE @ x)
+    k = weft.compile("y(i) = A(i,j)*x(j)", A="csr", x="dense")
+    assert np.allclose(back(k(D, v)), DENSE @ x)
+    assert np.allclose(back(k(D, v.todense())), DENSE @ x)
+    assert np.allclose(k(A, x), DENSE @ x)  # on the CPU still
+    with pytest.raises(DeviceError, match="conversion from coo to csr"):
+        k(there(A.tocoo()), v)
+
+
+def test_infinity_decides_min_plus_products_there_too(A, x):
+    D, v = there(A.with_fill(np.inf)), weft.asarray(x, device="emulated")
+    found = weft.evaluate("y(i) = min(j, A(i,j) + x(j))", A=D, x=v)
+    stored = np.where(DENSE == 0, np.inf, DENSE)
+    assert (back(found) == (stored + x).min(axis=1)).all()
+
+
+def test_the_same_operands_give_the_same_bits(A, x):
+    D, v = there(A), weft.asarray(x, device="emulated")
+    assert len({back(D.T @ (D @ v)).tobytes() for _ in range(5)}) == 1
+
+
+def test_empty_tensors():
+    for shape in [(0, 3), (3, 0), (0, 0)]:
+        D = there(weft.zeros(shape, format="csr"))
+        found = D @ weft.asarray(np.ones(shape[1]), device="emulated")
+        assert (back(found) == np.zeros(shape[0])).all()
+
+
+# -- what is refused --------------------------------------------------------------------------------------------------
+def test_operands_on_several_devices(A, x):
+    D, v = there(A), weft.asarray(x, device="emulated")
+    for compute in (
+        lambda: D @ x, lambda: A @ v, lambda: A @ v.todense(), lambda: x @ there(A.T), lambda: D + A, lambda: A * D,
+    ):  # fmt: skip
+        with pytest.raises(DeviceError, match=r"is on the CPU and the operand on the .* on emulated"):
+            compute()
+    with pytest.raises(
+        DeviceError, match=r"x is on the CPU and A on emulated; it must be moved with weft.asarray\(x, dev"
+    ):
+        weft.evaluate("y(i) = A(i,j)*x(j)", A=D, x=x)
+    with pytest.raises(DeviceError, match="x is on the CPU"):
+        weft.compile("y(i) = A(i,j)*x(j)", A="csr", x="dense")(D, x)
+
+
+@pytest.mark.parametrize(
+    ("call", "name"),
+    [
+        (lambda D: D.sum(), "sum"), (lambda D: weft.sum(D), "sum"), (lambda D: np.sum(D), "sum"),
+        (lambda D: D[0], "A[key]"), (lambda D: D.tocsc(), "tocsc"), (lambda D: D.copy(), "copy"),
+        (lambda D: pickle.dumps(D), "pickle"), (lambda D: copy.deepcopy(D), "copy"), (lambda D: list(D), "iteration"),
+        (lambda D: np.asarray(D), "np.asarray"), (lambda D: weft.linalg.norm(D), "norm"),
+        (lambda D: weft.linalg.splu(D), "splu"), (lambda D: np.add.reduce(D), "np.add.reduce"),
+        (lambda D: D.to_scipy_sparse(), "to_scipy_sparse"), (lambda D: D > 0, "greater"),
+        (lambda D: D.indptr, "indptr"), (lambda D: np.sin(D, out=D), "np.sin"),
+    ],
+)  # fmt: skip
+def test_functions_that_are_not_ported_say_so(A, call, name):
+    with pytest.raises(DeviceError) as caught:
+        call(there(A))
+    assert str(caught.value) == f"{name} does not run on emulated yet; A.to_device('cpu') copies the tensor"
+
+
+class Launched(DeviceError):
+    """What a device raises in place of running a kernel."""
+
+
+def _calls(function):
+    """Yield calls of a function with a tensor in any of its places, as functions of the tensor."""
+    patterns = [
+        lambda D: (D,), lambda D: (D, D), lambda D: (D, 1), lambda D: (1, D), lambda D: ([D, D],),
+        lambda D: (D, (3, 3)), lambda D: (D, 0, 1), lambda D: ("ij->ij", D), lambda D: (np.sin, D),
+        lambda D: (len, 0, D), lambda D: ([0, 1], D), lambda D: (D, [0, 1], D),
+    ]  # fmt: skip
+    for pattern in patterns:
+        yield lambda D, pattern=pattern: function(*pattern(D))
+
+
+def _outcome(call, tensor):
+    """Return the class of what a call raises, or its result."""
+    try:
+        with np.errstate(all="ignore"):
+            result = call(tensor)
+    except Exception as error:
+        return type(error)
+    if isinstance(result, weft.SparseTensor):
+        return result.shape, result.dtype, result.fill_value, result.to_device("cpu").todense()
+    return type(result) if callable(result) else result
+
+
+def _tensor(argument):
+    if not isinstance(argument, weft.SparseTensor):
+        raise TypeError("a method of tensors")
+    return argument
+
+
+def _public():
+    """Yield the public functions, and the methods of tensors, each with its name."""
+    for module in (weft, weft.linalg, weft.fft, weft.csgraph):
+        for name in sorted(vars(type(module)).get("__all__", dir(module))):
+            function = getattr(module, name)
+            if (
+                callable(function)
+                and not name.startswith("_")
+                and not inspect.isclass(function)
+                and name not in _HARMLESS
+            ):
+                yield f"{module.__name__}.{name}", function
+    for name in dir(weft.SparseTensor):
+        member = inspect.getattr_static(weft.SparseTensor, name)
+        if not name.startswith("_") and name not in _HARMLESS:
+            if isinstance(member, property):
+                yield f"A.{name}", lambda D, name=name: getattr(_tensor(D), name)
+            else:
+                yield f"A.{name}", lambda D, *args, name=name: getattr(_tensor(D), name)(*args)
+
+
+_HARMLESS = {  # what says where a tensor is, moves it, or draws at random
+    "device", "to_device", "called", "rand", "random", "random_array", "empty", "empty_like", "show_versions",
+    "set_num_threads", "get_num_threads", "register_format", "use_solver", "write_mtx", "write_tns", "save",
+    "save_npz",
+}  # fmt: skip
+
+
+def test_no_public_function_reads_a_tensor_on_a_device_unless_it_is_ported(monkeypatch, A):
+    """Each raises ``DeviceError``, launches a kernel, or has the outcome that it has on the CPU."""
+
+    def launch(device, function, *arguments):
+        raise Launched("a kernel")
+
+    monkeypatch.setattr(emulated.EmulatedDevice, "launch", launch)
+    monkeypatch.setattr(emulated.Kernels, "__getitem__", lambda kernels, name: None)
+    square = weft.asarray(DENSE[:3], format="csr")
+    D, wrong, ported = there(square), [], set()
+    for name, function in _public():
+        for call in _calls(function):
+            found = _outcome(call, D)
+            if isinstance(found, type) and issubclass(found, DeviceError):
+                if found is Launched:
+                    ported.add(name)
+                continue
+            expected = _outcome(call, square)
+            if found is not expected and repr(found) != repr(expected):
+                wrong.append(f"{name}: {found!r:.100} instead of {expected!r:.100}")
+    assert not wrong
+    assert {"weft.einsum", "weft.multiply", "A.multiply", "A.todense"} <= ported
+    assert issubclass(DeviceError, WeftError)
