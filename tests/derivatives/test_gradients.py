@@ -179,6 +179,14 @@ def test_results_are_memory_of_their_own():
     assert not np.shares_memory(pullback(A)["A"].data, A.data)
 
 
+def test_a_value_that_is_read_later_may_be_changed():
+    x = np.arange(3.0)
+    value, pullback = weft.vjp("y(i) = exp(sum(j, A(i,j)*x(j)))", wrt="x", A=np.eye(3), x=x)
+    expected = value.copy()
+    value += 1
+    np.testing.assert_array_equal(pullback(np.ones(3))["x"], expected)
+
+
 def test_kinds_of_operands():
     """Scalars have scalars; sparse gradients of results are taken; float32 stays float32."""
     A, x = matrix("csr").astype(np.float32), np.ones(4, np.float32)
@@ -284,6 +292,18 @@ def test_against_jax():
         np.testing.assert_allclose(gradients["x"], expected, rtol=1e-5, err_msg=text)
 
 
+def test_tangents():
+    A, x, dx = matrix("csr"), np.arange(4.0), np.ones(4)
+    value, tangent = weft.jvp("ij,j->i", [A, x], {1: dx})
+    np.testing.assert_allclose(value, A @ x)
+    np.testing.assert_allclose(tangent, A @ dx)
+    _, tangent = weft.jvp("y(i) = A(i,j)*floor(x(j))", {"A": A, "x": x}, {"x": dx})
+    np.testing.assert_array_equal(tangent, np.zeros(4))
+    assert tangent.dtype == float
+    with pytest.raises(ShapeError, match=r"the tangent of x has the shape \(2,\), and x has \(4,\)"):
+        weft.jvp("y(i) = A(i,j)*x(j)", {"A": A, "x": x}, {"x": np.ones(2)})
+
+
 def test_errors():
     A, x = matrix("csr"), np.ones(4)
     with pytest.raises(DTypeError, match=r"no gradient by x, which is of int64.*x\.astype\('float64'\)"):
@@ -300,3 +320,5 @@ def test_errors():
         weft.vjp("y(i) += A(i,j)*x(j)", A=A, x=x, y=x)
     with pytest.raises(NotationError, match=r"names x, which is not given"):
         weft.vjp("y(i) = A(i,j)*x(j)", A=A)
+    with pytest.raises(UnsupportedError, match=r"\+= has no derivative"):
+        weft.vjp("y(i) += A(i,j)*x(j)", A=A, x=x, y=x)

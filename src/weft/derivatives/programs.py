@@ -92,7 +92,9 @@ def tangent(assignment: Assignment, wrt: Iterable[str]) -> tuple[Assignment, Map
     names = {name: unused_name(f"{name}_dot", taken) for name in wrt}
     target = Access(unused_name(f"{explicit.target.tensor}_dot", taken), explicit.target.indices)
     value = push_forward(explicit, names)
-    if not set(target.indices) <= set(free_variables(value)):
+    if value == ZERO:
+        value = Apply("select", (Literal(False), explicit.value))
+    elif not set(target.indices) <= set(free_variables(value)):
         value = Apply("left", (value, explicit.value))
     return Assignment(target, value), names
 

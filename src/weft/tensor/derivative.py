@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -21,7 +22,7 @@ from ..derivatives import (
 )
 from ..errors import DTypeError, NotationError, ShapeError, UnsupportedError
 from ..execution.entry_lists import list_entries
-from ..formats import Format, FormatLike, parse_format
+from ..formats import Format, FormatLike, TensorType, parse_format
 from ..index_notation import (
     einsum_notation,
     explicit_sums,
@@ -30,11 +31,12 @@ from ..index_notation import (
     infer_extents,
     parse,
     parse_einsum,
+    tensors,
     to_text,
 )
-from ..index_notation.nodes import Apply, Assignment, Literal
+from ..index_notation.nodes import Apply, Assignment, Expr, Literal
 from ..operations.operands import Operand
-from ..records import replace
+from ..records import record, replace
 from ..storage import Storage, coordinate_storage
 from ..tracebacks import ends_at_caller
 from ..trees import walk
@@ -47,14 +49,17 @@ Key = str | int
 """An operand: its name in a statement, or its position beside the subscripts of an einsum."""
 
 
+_parsed = lru_cache(maxsize=1024)(parse)
+
+
 class _Expression:
     """A statement or an einsum with its operands, by name; ``keys`` are what the caller calls them."""
 
     def __init__(self, text: str, arrays: Sequence[Any], operands: Mapping[str, Any]):
         if _is_statement(text):
             if arrays:
-                raise NotationError(f"{text} takes its operands by name, such as {operand_names(parse(text))[0]}=...")
-            self.assignment = parse(text)
+                raise NotationError(f"{text} takes its operands by name, such as {operand_names(_parsed(text))[0]}=...")
+            self.assignment = _parsed(text)
             differentiable(self.assignment, ())
             names = operand_names(self.assignment)
             check_names(text, operands, names)
@@ -179,35 +184,82 @@ def derivative(text: str, /, wrt: Key, *, structure: str = "all", conjugate: boo
     return to_text(gradient_statement(assignment, named(keys, wrt, assignment), structure == "stored", conjugate))
 
 
+@record
+class _Plan:
+    """What is known of a pullback before its operands' values."""
+
+    backward: BackwardPass
+    statements: tuple[Assignment, ...]  # those of the gradients
+    sampled: frozenset[str]  # operands whose gradients are computed at their stored entries
+    decisions: tuple[str, ...]  # which values are kept, and the reasons
+
+
+_Size = tuple[str, TensorType, tuple[int, ...], int]
+"""The name of an operand with its type, its shape and the number of its stored values."""
+
+
+@lru_cache(maxsize=256)
+def _planned(
+    assignment: Assignment, wrt: tuple[str, ...], sampled: frozenset[str], operands: tuple[_Size, ...]
+) -> _Plan:
+    """Plan the backward pass of an assignment."""
+    types = {name: type for name, type, _, _ in operands}
+    decisions: list[str] = []
+
+    def keeps(part: Assignment) -> bool:
+        """Return whether a value is kept: it is if it takes no more room than all that is stored anyway."""
+        extents = infer_extents(explicit_sums(assignment), {name: shape for name, _, shape, _ in operands})
+        format = execution.target_type(part, {name: types[name] for name in operand_names(part)}, None, None).format
+        size = math.prod(extents[v] for v in part.target.indices)
+        stored = sum(count for _, _, _, count in operands)
+        if execution.target_type(assignment, types, None, None).format.is_dense:
+            stored += math.prod(extents[v] for v in assignment.target.indices)
+        is_kept = not format.is_dense or size <= stored
+        how = (
+            f"kept from the forward pass, in format {format}"
+            if is_kept
+            else f"computed again: its {size} elements are more than the {stored} that are stored"
+        )
+        decisions.append(f"{to_text(part)}: {how}")
+        return is_kept
+
+    is_complex = has_complex_parts(assignment, {name: np.dtype(type.dtype) for name, type in types.items()})
+    backward = backward_pass(assignment, wrt, keeps, conjugate=is_complex)
+    if is_complex:
+        _require_real_signs(backward.assignment.value, wrt, types)
+    statements = [explicit_sums(backward.statement(each, each.tensor in sampled)) for each in backward.gradients]
+    return _Plan(backward, tuple(statements), sampled, tuple(decisions))
+
+
+def _require_real_signs(expr: Expr, wrt: Sequence[str], types: Mapping[str, TensorType]) -> None:
+    """Raise for the sign of complex numbers, which is not piecewise constant as that of real ones is."""
+    dtypes = {name: np.dtype(type.dtype) for name, type in types.items()}
+    signs = [node for node in walk(expr) if isinstance(node, Apply) and node.op == "sign"]
+    for node in signs:
+        active = any(access.tensor in wrt for access in node.distinct_accesses)
+        if active and np.dtype(expression_dtype(node.args[0], dtypes)).kind == "c":
+            text = expression_text(node)
+            raise UnsupportedError(f"sign of complex numbers has no derivative, in {text}; write x/absolute(x)")
+
+
 class Pullback:
     """Function from the gradient of a result to the gradients of the operands; :func:`vjp` returns it."""
 
     def __init__(self, expression: _Expression, wrt: Any, structure: str, format: FormatLike | None):
         _require_structure(structure)
         names = expression.chosen(wrt)
-        self._expression, self._structure = expression, structure
-        self._operands = dict(expression.operands)
-        self._decisions: list[str] = []
-        dtypes = {name: operand.storage.dtype for name, operand in self._operands.items()}
-        self._pass: BackwardPass = backward_pass(
-            expression.assignment, names, self._keeps, has_complex_parts(expression.assignment, dtypes)
-        )
-        self._require_real_signs(names)
-        for n, part in enumerate(self._pass.kept):
-            self._compute(replace(part, value=with_kept(part.value, self._pass.kept[:n])), None)
-        value = self._pass.value if self._pass.kept else expression.assignment
+        self._expression, self._operands = expression, dict(expression.operands)
+        stored = {name: operand.storage for name, operand in expression.operands.items()}
+        sampled = [name for name in names if structure == "stored" and not stored[name].format.is_dense]
+        sizes = tuple([(name, storage.type, storage.shape, storage.nnz) for name, storage in stored.items()])
+        self._plan = plan = _planned(expression.assignment, tuple(names), frozenset(sampled), sizes)
+        for n, part in enumerate(plan.backward.kept):
+            self._compute(replace(part, value=with_kept(part.value, plan.backward.kept[:n])), None)
+        value = plan.backward.value if plan.backward.kept else expression.assignment
         self.value = self._compute(value, format)
-
-    def _require_real_signs(self, wrt: Sequence[str]) -> None:
-        """Raise for the sign of complex numbers, which is not piecewise constant as that of real ones is."""
-        dtypes = {name: operand.storage.dtype for name, operand in self._operands.items()}
-        signs = [node for node in walk(self._pass.assignment.value) if isinstance(node, Apply) and node.op == "sign"]
-        for node in signs:
-            active = any(access.tensor in wrt for access in node.distinct_accesses)
-            if active and np.dtype(expression_dtype(node.args[0], dtypes)).kind == "c":
-                raise UnsupportedError(
-                    f"sign of complex numbers has no derivative, in {expression_text(node)}; write x/absolute(x)"
-                )
+        # What the statements read is memory that the caller does not have.
+        if np.ndim(self.value) and any(value.target.tensor in tensors(each) for each in plan.statements):
+            self.value = self.value.copy()
 
     def _compute(self, assignment: Assignment, format: FormatLike | None) -> Any:
         """Compute a statement whose result later statements may read."""
@@ -215,45 +267,18 @@ class Pullback:
         [self._operands[assignment.target.tensor]] = adopted({"": result}, weak=False).values()
         return result
 
-    def _keeps(self, part: Assignment) -> bool:
-        """Return whether a value is kept: it is if it takes no more room than all that is stored anyway."""
-        shapes = {name: operand.storage.shape for name, operand in self._expression.operands.items()}
-        extents = infer_extents(explicit_sums(self._expression.assignment), shapes)
-        types = {name: operand.storage.type for name, operand in self._expression.operands.items()}
-        read = {name: types[name] for name in operand_names(part)}
-        format = execution.target_type(part, read, None, None).format
-        size = math.prod(extents[v] for v in part.target.indices)
-        target = self._expression.assignment.target
-        result = execution.target_type(self._expression.assignment, types, None, None).format
-        stored = sum(operand.storage.nnz for operand in self._expression.operands.values())
-        stored += math.prod(extents[v] for v in target.indices) if result.is_dense else 0
-        keeps = not format.is_dense or size <= stored
-        how = (
-            f"kept from the forward pass, in format {format}"
-            if keeps
-            else f"computed again: its {size} elements are more than the {stored} that are stored"
-        )
-        self._decisions.append(f"{to_text(part)}: {how}")
-        return keeps
-
     @property
     def statements(self) -> dict[Key, str]:
         """Statements of the backward pass, by operand."""
-        keys = self._expression.keys
-        return {keys[g.tensor]: to_text(self._statement(g)) for g in self._pass.gradients}
-
-    def _sampled(self, name: str) -> bool:
-        return self._structure == "stored" and not self._operands[name].storage.format.is_dense
-
-    def _statement(self, gradient: Gradient) -> Assignment:
-        return explicit_sums(self._pass.statement(gradient, self._sampled(gradient.tensor)))
+        pairs = zip(self._plan.backward.gradients, self._plan.statements, strict=True)
+        return {self._expression.keys[gradient.tensor]: to_text(statement) for gradient, statement in pairs}
 
     def explain(self) -> str:
         """Return a report of the backward pass: its statements, and which values are kept or computed again."""
-        lines = [f"value: {to_text(self._pass.value)}", *self._decisions]
-        for gradient in self._pass.gradients:
-            lines.append(f"gradient: {to_text(self._statement(gradient))}")
-            if self._sampled(gradient.tensor):
+        lines = [f"value: {to_text(self._plan.backward.value)}", *self._plan.decisions]
+        for gradient, statement in zip(self._plan.backward.gradients, self._plan.statements, strict=True):
+            lines.append(f"gradient: {to_text(statement)}")
+            if gradient.tensor in self._plan.sampled:
                 lines.append(f"at the stored entries of {gradient.tensor}, whose index arrays it shares")
         return "\n".join(lines)
 
@@ -263,24 +288,26 @@ class Pullback:
     @ends_at_caller
     def __call__(self, cotangent: Any) -> dict[Key, Any]:
         """Return the gradients by operand, for the gradient of the result."""
-        name = self._pass.cotangent
+        backward = self._plan.backward
+        name = backward.cotangent
         [bar] = adopted({name: cotangent}, weak=False).values()
-        target, shape = self._pass.assignment.target, np.shape(self.value)
+        target, shape = backward.assignment.target, np.shape(self.value)
         if bar.storage.shape != shape:
             raise ShapeError(
                 f"the gradient of {target.tensor} has the shape {bar.storage.shape}, and {target.tensor} has {shape}, "
                 f"in {to_text(self._expression.assignment)}"
             )
         operands = {**self._operands, name: bar}
-        return {self._expression.keys[g.tensor]: self._gradient(g, operands) for g in self._pass.gradients}
+        pairs = zip(backward.gradients, self._plan.statements, strict=True)
+        return {self._expression.keys[g.tensor]: self._gradient(g, statement, operands) for g, statement in pairs}
 
-    def _gradient(self, gradient: Gradient, operands: dict[str, Operand]) -> Any:
+    def _gradient(self, gradient: Gradient, statement: Assignment, operands: dict[str, Operand]) -> Any:
         operand = operands[gradient.tensor]
-        storage, statement = operand.storage, self._statement(gradient)
+        storage = operand.storage
         for name in gradient.identities:
             operands = {**operands, name: Operand(_identity(name, statement, storage.shape), False)}
         dtypes = {name: each.storage.dtype for name, each in operands.items()}
-        if self._sampled(gradient.tensor):
+        if gradient.tensor in self._plan.sampled:
             return SparseTensor(_at_entries(statement, operands, storage))
         statement = _in_field(statement, dtypes, storage.dtype)
         result = _computed(statement, operands, storage.format if storage.format.is_dense and storage.shape else None)
@@ -307,10 +334,10 @@ def _computed(statement: Assignment, operands: Mapping[str, Operand], format: Fo
 
 def _in_field(statement: Assignment, dtypes: Mapping[str, np.dtype[Any]], dtype: np.dtype[Any]) -> Assignment:
     """Return the statement of the gradient of an operand, whose real part alone is that of a real operand."""
+    if dtype.kind == "c" or not any(each.kind == "c" for each in dtypes.values()):
+        return statement
     is_complex = np.dtype(expression_dtype(statement.value, dtypes)).kind == "c"
-    return (
-        replace(statement, value=Apply("real", (statement.value,))) if is_complex and dtype.kind != "c" else statement
-    )
+    return replace(statement, value=Apply("real", (statement.value,))) if is_complex else statement
 
 
 def _identity(name: str, statement: Assignment, shape: tuple[int, ...]) -> Storage:
@@ -338,9 +365,14 @@ def _at_entries(statement: Assignment, operands: Mapping[str, Operand], storage:
         statement = replace(statement, value=Apply("left", (statement.value, pattern)))
     format = storage.format if storage.format.is_unique else parse_format("coo", len(storage.shape))
     result = _computed(statement, operands, format)
-    same = len(result.arrays) == len(storage.arrays) and all(map(np.array_equal, result.arrays, storage.arrays))
-    values = result.vals if same and result.format == storage.format else _gathered(result, storage)
+    values = result.vals if _is_same(result, storage) else _gathered(result, storage)
     return storage.with_values(values.astype(storage.dtype, copy=False), 0)
+
+
+def _is_same(result: Storage, storage: Storage) -> bool:
+    """Return whether two tensors have one format and equal index arrays."""
+    pairs = zip(result.arrays, storage.arrays, strict=False)
+    return result.format == storage.format and all(a is b or np.array_equal(a, b) for a, b in pairs)
 
 
 def _gathered(result: Storage, storage: Storage) -> np.ndarray[Any, Any]:
