@@ -132,7 +132,11 @@ def outside_reductions(expr: Expr) -> Expr | None:
         parts = [e for e in below if e is not None]
         if isinstance(node, Reduce) or (below and not parts):
             return None
-        return parts[0] if len(parts) < len(below) else node.with_children(tuple(parts))
+        if len(parts) == len(below):
+            whole: Expr = node.with_children(tuple(parts))
+            return whole
+        # Without the other operand a boolean stays a number, which operators around it may need.
+        return Apply("multiply", (parts[0], Literal(1)))
 
     return fold(expr, part)
 
