@@ -334,7 +334,7 @@ def _computed(statement: Assignment, operands: Mapping[str, Operand], format: Fo
 
 def _in_field(statement: Assignment, dtypes: Mapping[str, np.dtype[Any]], dtype: np.dtype[Any]) -> Assignment:
     """Return the statement of the gradient of an operand, whose real part alone is that of a real operand."""
-    if dtype.kind == "c" or not any(each.kind == "c" for each in dtypes.values()):
+    if dtype.kind == "c":
         return statement
     is_complex = np.dtype(expression_dtype(statement.value, dtypes)).kind == "c"
     return replace(statement, value=Apply("real", (statement.value,))) if is_complex else statement
