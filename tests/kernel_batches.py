@@ -27,6 +27,7 @@ from weft.config import SETTINGS, config
 from weft.errors import CompilerError
 from weft.execution import plan_cache, thresholds
 from weft.operations import indexing
+from weft.records import replace
 from weft.runtime import cache as disk
 from weft.runtime import loader
 from weft.runtime.objects import Library
@@ -84,7 +85,7 @@ def _part(text: loader.Wanted) -> Library | None:
 
 def _keep(key: Any, whole: loader.Wanted, prefix: str) -> None:
     (library,) = _open_all([whole])
-    _parts[key] = _Part(library.path, library.handle, prefix=prefix)
+    _parts[key] = _Part("", library.handle, prefix=prefix)  # the file is that of no text alone
 
 
 def _gone() -> NoReturn:
@@ -126,10 +127,13 @@ def _compile_together(sources: Sequence[str]) -> None:
         own = "|".join(re.findall(r"^int64_t weft_(\w+)\(", source, re.MULTILINE))
         parts |= dict.fromkeys(re.sub(rf"\bweft_(?=(?:{own}))", f"{prefix}weft_", source).split("\n\n"))
     whole = loader.Wanted("\n\n".join(parts), (), "several kernels")
+    (library,) = _open_all([whole])
+    entry, toolchain = loader._entry(library)  # by which it is found without the text
+    facts = loader.as_json(replace(whole.facts, entry=entry, toolchain=toolchain))
     for source, prefix in prefixes.items():
         key = _key_of(source)
         _keep(key, whole, prefix)
-        disk.directory().write_record(_name_of_record(key), {"facts": loader.as_json(whole.facts), "prefix": prefix})
+        disk.directory().write_record(_name_of_record(key), {"facts": facts, "prefix": prefix})
 
 
 # -- what the loader does ------------------------------------------------------------------------------------------

@@ -3,7 +3,38 @@
 import os
 import random
 
+import pytest
 from tests import kernel_batches
+
+from weft.runtime import loader
+from weft.runtime._ffi import ffi
+
+NEW = int.from_bytes(os.urandom(4))  # a number that no text in a kept cache has
+TEXTS = [f"#include <stdint.h>\n\nint64_t weft_evaluate(void) {{ return {NEW + n}; }}\n" for n in (0, 1)]
+
+
+def opened(names):
+    """The libraries of the texts, and what is told of their files to whoever keeps that."""
+    told = []
+    wanted = [loader.Wanted(text, names, "an example", learn=told.append) for text in TEXTS]
+    return loader._libraries_of(wanted), {facts.entry for facts in told}
+
+
+@pytest.mark.compiles_alone
+def test_texts_that_were_compiled_together_are_known_by_the_file_of_all():
+    """Another process finds each of them there; one without batches is told of no file that has other names."""
+    with kernel_batches.share():
+        kernel_batches._compile_together(TEXTS)
+        for _ in range(2):
+            loader.forget()
+            libraries, entries = opened(("weft_evaluate",))
+            assert len({int(ffi.cast("intptr_t", one.address("weft_evaluate"))) for one in libraries}) == 2
+            assert entries <= {""}
+            kernel_batches._parts.clear()
+            assert all(kernel_batches._part(loader.Wanted(text, (), "an example")) for text in TEXTS)
+    loader.forget()
+    libraries, entries = opened(("weft_evaluate",))
+    assert all(one.address("weft_evaluate") for one in libraries)
 
 
 def test_tests_that_wait_keep_the_state_of_the_process():

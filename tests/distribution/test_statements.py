@@ -147,3 +147,23 @@ def test_a_sum_inside_a_sum_is_an_array_of_its_own():
     np.testing.assert_allclose(dense(found.compute()), dense(A.T @ (A @ V)))
     inside = weft.dask.evaluate("P(i,j) = X(i,j)/sum(k, X(i,k))", X=X)
     assert "T0" not in weft.dask.explain(inside)
+
+
+@pytest.mark.parametrize("chunks", [3, 6])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "y(i) = sum(j, A(i,j)*sum(k, B(j,k)))",
+        "y(i) = sum(j, sum(k, A(i,j)*B(j,k)))",
+        "y(i,j) = A(i,j)*sum(k, B(j,k))",
+        "y(i) = sum(j, A(i,j)*max(k, B(j,k)))",
+    ],
+)
+def test_reductions_inside_expressions_leave_the_format_as_it_is(text, chunks):
+    """They are arrays of their own, and what is computed of them has the format of the whole statement."""
+    dense = np.where(np.random.default_rng(0).random((6, 6)) < 0.3, 2.0, 0.0)
+    A, B = weft.asarray(dense, format="coo"), weft.asarray(dense.T.copy(), format="dcsr")
+    X, Y = (weft.dask.from_tensor(x, chunks=chunks) for x in (A, B))
+    compare(text, {"A": A, "B": B}, {"A": X, "B": Y})
+    lazy = weft.dask.evaluate(text, A=X, B=Y)
+    assert lazy._meta.layout == weft.evaluate(text, A=A, B=B).layout

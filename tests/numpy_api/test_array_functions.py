@@ -458,3 +458,18 @@ def test_parameters_that_are_tensors(call, weight):
     with config.override(max_densify_bytes=0), pytest.raises(weft.errors.DensifyError):
         weft.linspace(0.0, X1, 3)
     assert not hasattr(dispatch._running, "calls") or not dispatch._running.calls
+
+
+@pytest.mark.parametrize("shape", [(0, 0), (0, 3), (3, 0), (2, 0, 0)])
+@pytest.mark.parametrize("name", ["argmax", "argmin"])
+def test_extremes_of_nothing_have_no_place(name, shape):
+    """However many lines there are: NumPy refuses an axis of no elements even where no line would have an answer."""
+    A = weft.zeros(shape, format="coo")
+    for axis in range(len(shape)):
+        try:
+            expected = getattr(np, name)(np.zeros(shape), axis=axis)
+        except ValueError:
+            with pytest.raises(ValueError, match="empty sequence"):
+                getattr(weft, name)(A, axis=axis)
+        else:
+            compare(getattr(weft, name)(A, axis=axis), expected)

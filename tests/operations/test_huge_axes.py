@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import weft
-from weft.errors import ShapeError
+from weft.errors import IndexOverflowError, ShapeError
 from weft.storage import check
 
 INT32 = 2**31
@@ -298,3 +298,32 @@ def test_no_rows_in_reverse(format):
             check(A[at]._storage)
             assert A[at].shape == np.zeros(shape)[at].shape
             assert A[at].sum() == 0
+
+
+FAR = 2**32 + 1
+"""A coordinate whose lower 32 bits are those of 1."""
+
+
+@pytest.mark.parametrize("format", ["dok", "hash", "lil", "coo", "csr", "ell"])
+@pytest.mark.parametrize("duplicates", [False, True])
+def test_index_arrays_that_are_asked_for_hold_all_coordinates_or_are_refused(format, duplicates):
+    rows, columns = [1] * (2 + duplicates), [1, FAR, 1][: 2 + duplicates]
+    A = weft.from_coords([rows, columns], np.arange(1.0, 3 + duplicates), (4, 2**40), duplicates="keep")
+    with pytest.raises(IndexOverflowError, match="int32"):
+        A.asformat(format, index_dtype="int32")
+    same(A.asformat(format), Model((4, 2**40), {(1, 1): 4.0 if duplicates else 1.0, (1, FAR): 2.0}))
+    if format == "ell":  # coordinates are computed
+        return
+    near = weft.from_coords([np.array([1], np.int32), np.array([2], np.int32)], [3.0], (4, 2**40))
+    same(near.asformat(format, index_dtype="int32"), Model((4, 2**40), {(1, 2): 3.0}))
+
+
+@pytest.mark.parametrize("format", ["dok", "hash", "lil", "coo", "csr"])
+def test_assigned_elements_lie_beyond_32_bits(format):
+    """The tensor's own coordinates are arrays of 32 bits."""
+    near = np.array([1, 2], np.int32)
+    A = weft.from_coords([near, near], [1.0, 2.0], (4, 2**40)).asformat(format, index_dtype="int32")
+    A[1, FAR] = 7.0
+    A[[0, 3], [FAR, FAR]] = [5.0, 6.0]
+    same(A, Model((4, 2**40), {(1, 1): 1.0, (2, 2): 2.0, (1, FAR): 7.0, (0, FAR): 5.0, (3, FAR): 6.0}))
+    assert (A[1, 1], A[1, FAR], A[2, FAR]) == (1.0, 7.0, 0.0)

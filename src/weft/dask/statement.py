@@ -110,7 +110,11 @@ class _Graph:
 
     def compute(self, target: Access, expr: Expr, format: FormatLike | None) -> Any:
         """Return the array of an assignment."""
-        expr = self._cut(expr, root=True)
+        # The whole statement decides what chunks are: reductions that become arrays might decide otherwise.
+        kind = self._kind(Assignment(target, expr), format)
+        whole, expr = expr, self._cut(expr, root=True)
+        if format is None and expr != whole:
+            format = kind.format
         assignment = Assignment(target, expr)
         indices_of = {a.tensor: a.indices for a in accesses(expr) if a.tensor in self.arrays}
         chunks, arrays = aligned(
@@ -118,7 +122,6 @@ class _Graph:
         )
         reduced = expr.vars if isinstance(expr, Reduce) else ()
         split = tuple(v for v in reduced if len(chunks[v]) > 1)
-        kind = self._kind(assignment, arrays, format)
         names = {a.tensor for a in accesses(expr)}
         numbers = tuple((name, x) for name, x in self.numbers.items() if name in names)
         task = Block(to_text(assignment), tuple(indices_of), numbers, format, self.dtype, kind)
@@ -173,13 +176,14 @@ class _Graph:
             for k, v in enumerate(a.indices) if v in expr.vars
         )  # fmt: skip
 
-    def _kind(self, assignment: Assignment, arrays: Mapping[str, Any], format: FormatLike | None) -> Kind:
+    def _kind(self, assignment: Assignment, format: FormatLike | None) -> Kind:
         """Return what the chunks of a result will be, by the rules of single results, without compiling."""
-        metas = {name: meta_from_array(x) for name, x in arrays.items()}
+        names = dict.fromkeys(a.tensor for a in accesses(assignment.value))
+        metas = {name: meta_from_array(self.arrays[name]) for name in names if name in self.arrays}
         types = {name: storage_of(meta).type if isinstance(meta, StorageHolder) else _dense(meta.dtype, meta.ndim)
                  for name, meta in metas.items()}  # fmt: skip
         beside = [np.dtype(type.dtype) for type in types.values()]
-        for name in {a.tensor for a in accesses(assignment.value)} - types.keys():
+        for name in names.keys() - types.keys():
             types[name] = scalar_storage(self.numbers[name], np.result_type(*beside)).type
         order = len(assignment.target.indices)
         requested = None if format is None else parse_format(format, order)

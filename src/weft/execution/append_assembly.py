@@ -56,7 +56,7 @@ class AppendAssembly(EvaluatedAssembly):
         else:  # last choice: a pass over the operands counts the coordinates, or bounds their number
             counts, totals = self._count(room, structs, threads)
         most = max(totals)
-        if room.overflows(most):
+        if room.overflows(most) and (most > INT32_MAX or not self.coordinates_fit(storages, shape)):
             raise self._overflow(totals)
         if most > room.few:
             room.require(totals, self._afterwards)

@@ -69,6 +69,12 @@ class Assembly(ABC):
         most = max((*shape, *self.type.format.level_shape(shape)), default=0)
         return most > INT32_MAX and "int32" in self.type.index_dtypes
 
+    def coordinates_fit(self, storages: Sequence[Storage], shape: tuple[int, ...]) -> bool:
+        """Return whether the index arrays of a result hold its coordinates, which may be near on however long axes."""
+        if not self.needs_wide_index(shape):
+            return True
+        return not self.type.format.is_structured and all(map(_has_near_coordinates, storages))
+
     def appends_in_parts(self, shape: tuple[int, ...]) -> bool:
         """Return whether several threads append parts of a result, if the parts fit in memory."""
         return False
@@ -76,6 +82,15 @@ class Assembly(ABC):
     def structs(self, storages: Sequence[Storage]) -> list[Any]:
         """Return the C structs of the operands, and of the fill values that functions read."""
         return [*[s.struct for s in storages], *self.fill_structs]
+
+
+def _has_near_coordinates(storage: Storage) -> bool:
+    """Return whether all coordinates of a tensor fit 32 bits: those that it stores, and those that it counts."""
+    format = storage.format
+    if format.is_structured or "int64" in storage.type.index_dtypes:
+        return False
+    sizes = zip(format.levels, format.level_shape(storage.shape), strict=True)
+    return all(n <= INT32_MAX for level, n in sizes if level.has_every)
 
 
 class EvaluatedAssembly(Assembly):

@@ -11,7 +11,7 @@ import numpy as np
 
 from ..abi import FULL
 from ..config import config
-from ..dtypes import name_of
+from ..dtypes import index_dtype, name_of
 from ..formats import Format, TensorType
 from ..formats.append_chains import coordinate_list_format
 from ..formats.capabilities import GrowingSegments, HashTable
@@ -86,8 +86,12 @@ class InsertionTarget(ABC):
     """
 
     def __init__(self, storage: Storage) -> None:
-        arrays = tuple(array.copy() for array in storage.arrays)
-        self.made = Storage(storage.shape, storage.type, arrays, storage.vals.copy())
+        # New entries may come with any coordinates of the shape.
+        wide = index_dtype(max(storage.shape, default=0))
+        arrays = tuple([array.astype(np.promote_types(array.dtype, wide)) for array in storage.arrays])
+        old = storage.type
+        type = tensor_type(old.dtype, old.format, tuple([name_of(array.dtype) for array in arrays]), old.fill)
+        self.made = Storage(storage.shape, type, arrays, storage.vals.copy())
 
     @property
     @abstractmethod

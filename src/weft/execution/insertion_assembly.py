@@ -180,6 +180,9 @@ class InsertionAssembly(Assembly):
     ) -> Storage:
         if threads > 1 and not self.takes_threads():
             threads = 1
+        if not self.coordinates_fit(storages, shape):
+            text = f"{self.loops.run.described}: coordinates of shape {shape} do not fit int32 arrays"
+            raise IndexOverflowError(text)
         run = _Run(self, storages, shape, threads)
         for k, axes in self.counters:
             size = prod(shape[axis] for axis in axes)

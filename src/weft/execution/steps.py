@@ -7,6 +7,8 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 
 from ..doors import Door
+from ..dtypes import INT32_MAX
+from ..errors import IndexOverflowError
 from ..formats import TensorType
 from ..index_notation.nodes import Assignment
 from ..index_notation.standard_names import anonymous
@@ -300,6 +302,10 @@ class InsertIntoTables(Step):
 
     def run(self, storages: Sequence[Storage], out: Storage | None = None) -> Storage:
         (storage,) = storages
+        if max(storage.shape) > INT32_MAX and "int32" in self.makes.index_dtypes:
+            raise IndexOverflowError(
+                f"coordinates of shape {storage.shape} do not fit int32 arrays of {self.makes.format}"
+            )
         return hash_growth.inserted(hash_growth.empty_tables(storage.shape, self.makes), storage, True)
 
     @property

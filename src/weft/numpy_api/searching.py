@@ -116,7 +116,7 @@ def _extreme(x: Any, axis: int | None, keepdims: bool, best: np.ufunc, name: str
         indices = getattr(np, name)(array, axis=along, keepdims=keepdims)
         return indices if not np.ndim(indices) else SparseTensor(Storage.dense(indices))
     seen = lines(storage, along)
-    if not seen.length and (seen.count or along is None):
+    if not seen.length:
         raise ValueError(f"attempt to get {name} of an empty sequence")
     indices = _first_extremes(seen, best, explicit).reshape(seen.shape)
     if not seen.shape and not (keepdims and n):

@@ -19,6 +19,7 @@ enum {
   SPINS = 400,          /* looks at a word before a thread sleeps, some 10 microseconds */
   LINGER = 200000,      /* nanoseconds for which a worker that has helped waits for the next region before it sleeps */
   PATIENCE = 50000000,  /* nanoseconds between two questions whether to stop */
+  INTERRUPTED = 4,      /* status of a region whose caller was told to stop while it waited */
   FORKED = 8,           /* status of a region in a child that was forked in the middle of it */
 
   /* The state of a seat. A place is the right of one worker to enter; its number is that of the thread in the region. */
@@ -231,19 +232,21 @@ static seat *take_seat(void) {
   return NULL;
 }
 
-/* Wait until no worker is inside. Returns false in a child that was forked since there were so many forks. */
-static bool wait_for(seat *s, const weft_region *region, uint32_t before) {
-  if (forks != before) return false;
+/* Wait until no worker is inside. Returns INTERRUPTED if the caller was told to stop meanwhile, whatever the workers still
+   did, FORKED in a child that was forked since there were so many forks, and else 0. */
+static int64_t wait_for(seat *s, const weft_region *region, uint32_t before) {
+  int64_t status = 0;
+  if (forks != before) return FORKED;
   close_seat(s);
   for (int spins = 0; spins < SPINS; spins++, weft_pause()) {
-    if ((__atomic_load_n(&s->state, __ATOMIC_ACQUIRE) & INSIDES) == 0) return true;
+    if ((__atomic_load_n(&s->state, __ATOMIC_ACQUIRE) & INSIDES) == 0) return 0;
   }
   for (;;) {
     const uint32_t state = __atomic_or_fetch(&s->state, WAITING, __ATOMIC_ACQUIRE);
-    if ((state & INSIDES) == 0) return true;
+    if ((state & INSIDES) == 0) return status;
     sleep_while(&s->state, state, PATIENCE);
-    if (region->poll != NULL) region->poll(region->watch);
-    if (forks != before) return false;
+    if (region->poll != NULL && region->poll(region->watch)) status = INTERRUPTED;
+    if (forks != before) return FORKED;
   }
 }
 
@@ -277,7 +280,8 @@ int64_t weft_pool_run(weft_region *region) {
   __atomic_fetch_add(&epoch, 1, __ATOMIC_SEQ_CST);
   rouse(helpers);
   int64_t status = region->body(region->shared, &region->next, region->end);
-  if (!wait_for(s, region, before)) return status | FORKED;
+  status |= wait_for(s, region, before);
+  if ((status & FORKED) != 0) return status;
   status |= __atomic_load_n(&region->status, __ATOMIC_RELAXED);
   __atomic_store_n(&s->state, 0, __ATOMIC_RELEASE);
   make_room();
