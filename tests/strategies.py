@@ -1,9 +1,13 @@
-"""Hypothesis strategies: formats, shapes, dtypes and expressions. Every feature joins these."""
+"""Hypothesis strategies: formats, shapes, dtypes and expressions. Every feature joins these.
+
+Each is made once: to make one, and to ask what it is made of, takes longer than to draw from it.
+"""
 
 from __future__ import annotations
 
 import itertools
 import random
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -32,6 +36,7 @@ VARIABLES = "ijkl"
 REDUCTIONS = ["add"] * 5 + ["maximum", "minimum", "multiply", "logical_or", "logical_and", "logical_xor"]
 
 
+@cache
 def formats(order: int) -> st.SearchStrategy[str]:
     """Letters of a format for a tensor of ``order`` axes, in any mode order; or coo."""
     levels = st.lists(st.sampled_from("ds"), min_size=order, max_size=order).map("".join)
@@ -75,6 +80,7 @@ _ANYWHERE = [Dense(), Compressed(), Compressed(unique=False), *_INNER]
 _LAST = [Compressed(ordered=False), *(v for v in LEVELS if v not in _INNER and _stands("(i,j) -> (i,j)", Dense(), v))]
 
 
+@cache
 @st.composite
 def own_remappings(draw: st.DrawFn, order: int) -> Remapping:
     """Axes whole and in parts, nested in any order, under a coordinate made of two where there are two."""
@@ -89,6 +95,7 @@ def own_remappings(draw: st.DrawFn, order: int) -> Remapping:
     return Remapping.parse(f"({','.join(axes)}) -> ({','.join(found)})")
 
 
+@cache
 @st.composite
 def own_formats(draw: st.DrawFn, order: int) -> Format:
     """Formats that nobody has named: any levels that can store the coordinates of any remapping."""
@@ -113,6 +120,7 @@ def own_formats(draw: st.DrawFn, order: int) -> Format:
         reject()
 
 
+@cache
 def any_formats(order: int) -> st.SearchStrategy[str | Format]:
     """Formats with a name or letters, and such as nobody has named."""
     return st.one_of(formats(order), formats(order), own_formats(order)) if order else formats(order)
@@ -124,6 +132,7 @@ def with_repeats(draw: st.DrawFn, A: SparseTensor) -> SparseTensor:
     return compositions.with_repeats(random.Random(draw(st.integers(0, 9))), A) if draw(st.booleans()) else A
 
 
+@cache
 def result_formats(order: int) -> st.SearchStrategy[str | Format | None]:
     """What a result may be asked for in: nothing, a name, letters, an own format, or any composition of levels.
 
@@ -143,11 +152,13 @@ extents = st.one_of(
 )
 
 
+@cache
 def specials(dtype: str) -> st.SearchStrategy[float]:
     """What some of the stored values are."""
     return st.sampled_from([1, 1, *_extremes(dtype)])
 
 
+@cache
 def fills(dtype: str) -> st.SearchStrategy[float]:
     """What absent entries are."""
     return st.sampled_from([0, 0, 0, 0, 1, 3, *_extremes(dtype)])
@@ -162,10 +173,12 @@ def _extremes(dtype: str) -> list[float]:
 densities = st.sampled_from([0.0, 0.2, 0.5, 1.0])
 
 
+@cache
 def accesses(names: str = "ABCD") -> st.SearchStrategy[Access]:
     """An access of up to three axes, each tensor always with the same number of them; of a diagonal here and there."""
     orders = dict(zip(names, (2, 1, 2, 3), strict=False))
 
+    @cache
     def access(name: str) -> st.SearchStrategy[Access]:
         n = orders[name]
         apart = st.permutations(VARIABLES).map(lambda axes: axes[:n])
@@ -175,6 +188,7 @@ def accesses(names: str = "ABCD") -> st.SearchStrategy[Access]:
     return st.sampled_from(names).flatmap(access)
 
 
+@cache
 def values(max_leaves: int = 4) -> st.SearchStrategy[Expr]:
     """Sums, differences, products (by masks, too), negations and reductions of accesses, literals and scalars."""
     leaves = st.one_of(
@@ -214,6 +228,7 @@ def free(expr: Expr) -> list[str]:
     return []
 
 
+@cache
 @st.composite
 def assignments(draw: st.DrawFn) -> Assignment:
     """An assignment that keeps some of its variables and sums over the others, or reduces them in another way."""
@@ -269,6 +284,7 @@ QUOTIENTS = [
 ]  # fmt: skip
 
 
+@cache
 @st.composite
 def quotients(draw: st.DrawFn) -> Assignment:
     """What is divided by operands, sums and products of them, or joined with them by operators like division."""

@@ -8,6 +8,7 @@ import subprocess
 import sys
 import tomllib
 from collections.abc import Iterable, Iterator, Mapping
+from functools import lru_cache
 from pathlib import Path
 
 import pytest
@@ -62,6 +63,12 @@ TOP = {
     "asv_benchmarks", "conftest.py", "docs", "hatch_build.py", "pyproject.toml", "src", "tests", "tools",
 }  # fmt: skip
 MACHINE_PATH = re.compile(r"(?<![\w.~}\])-])/(?:work|home|root|opt|mnt|srv|Users)/\w")
+
+
+@lru_cache(maxsize=1024)
+def parsed(text: str) -> ast.Module:
+    """The tree of a file, which several tests read."""
+    return ast.parse(text)
 
 
 def sources() -> list[Path]:
@@ -119,7 +126,7 @@ def imports(path: Path, tree: ast.AST) -> Iterator[tuple[ast.AST, str]]:
 def layering_violations(path: Path, text: str) -> list[str]:
     here = block_of(path)
     found = []
-    for node, block in imports(path, ast.parse(text)):
+    for node, block in imports(path, parsed(text)):
         if block == here:
             continue
         if block == "config" and here in WITHOUT_CONFIG:
@@ -154,7 +161,7 @@ COMPILER = {
 
 def doors(path: Path, text: str) -> Iterator[str]:
     """Return the modules that a file imports through doors."""
-    for node in running_nodes(ast.parse(text)):
+    for node in running_nodes(parsed(text)):
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "Door":
             yield ast.literal_eval(node.args[0])
 
@@ -193,7 +200,7 @@ def late_imports(path: Path, text: str) -> list[str]:
     if str(path.relative_to(PACKAGE)) in DOORS:
         return []
     found: dict[int, str] = {}
-    for function in ast.walk(ast.parse(text)):
+    for function in ast.walk(parsed(text)):
         if not isinstance(function, (ast.FunctionDef, ast.AsyncFunctionDef)):
             continue
         for node in ast.walk(function):
@@ -262,7 +269,7 @@ def arrows(*, of_types: bool = False) -> dict[str, set[str]]:
         package, text = name.split("/")[:-1], path.read_text("utf-8")
         behind = [*doors(path, text), *((*_api.METHODS, *_api.PROPERTIES) if name == "tensor/lazy_methods" else ())]
         late = {module.rpartition(".")[2] for module in behind}
-        tree = ast.parse(text)
+        tree = parsed(text)
         for node in ast.walk(tree) if of_types else running_nodes(tree):
             if not isinstance(node, ast.ImportFrom) or not node.level:
                 continue
@@ -306,7 +313,7 @@ def test_the_finder_of_circles_itself():
 def test_no_cycle_hides_in_config():
     path = PACKAGE / "config.py"
     if path.exists():
-        assert {block for _, block in imports(path, ast.parse(path.read_text("utf-8")))} <= {
+        assert {block for _, block in imports(path, parsed(path.read_text("utf-8")))} <= {
             "code_options",
             "control_groups",
             "errors",
@@ -356,7 +363,7 @@ def about_formats(node: ast.AST) -> bool:
 
 def format_branches(path: Path, text: str) -> list[str]:
     found = []
-    tree = ast.parse(text)
+    tree = parsed(text)
     classes_here = LEVEL_CLASSES & {
         alias.name
         for node in ast.walk(tree)
@@ -434,7 +441,7 @@ def private_names(tree: ast.Module) -> set[str]:
 
 def private_accesses(path: Path, text: str) -> list[str]:
     """Return the uses of private names of other modules. Classes may use those of their bases."""
-    tree = ast.parse(text)
+    tree = parsed(text)
     allowed = private_names(tree) | OTHERS_PRIVATE
     own = {
         id(node)
@@ -591,7 +598,7 @@ def recursions(tree: ast.AST, classes: set[str]) -> list[str]:
 
 def test_few_functions_recurse_over_trees_by_hand():
     """``trees.walk``, ``rewrite`` and ``fold`` do, but for functions that treat every kind of node in its own way."""
-    trees = {path: ast.parse(path.read_text("utf-8")) for path in sources()}
+    trees = {path: parsed(path.read_text("utf-8")) for path in sources()}
     classes = node_classes(trees.values())
     found = [
         f"{path.relative_to(PACKAGE)}: {name}" for path, tree in trees.items() for name in recursions(tree, classes)
@@ -610,8 +617,8 @@ def test_few_functions_recurse_over_trees_by_hand():
     ],
 )
 def test_the_finder_of_recursions_itself(text, wrong):
-    classes = node_classes([ast.parse("class Sum(ir.Expr): ...\nclass Add(Sum): ...\nclass Other: ...")])
-    assert bool(recursions(ast.parse(text), classes)) == wrong
+    classes = node_classes([parsed("class Sum(ir.Expr): ...\nclass Add(Sum): ...\nclass Other: ...")])
+    assert bool(recursions(parsed(text), classes)) == wrong
 
 
 def test_text_names_no_machine_paths():

@@ -69,3 +69,35 @@ def test_numbers_that_a_dtype_does_not_hold(dtype, format, number):
                 computed(text.format(number))
         else:
             np.testing.assert_array_equal(computed(text.format(number)), wanted)
+
+
+@pytest.mark.parametrize("dtype", ["uint8", "int8"])
+@pytest.mark.parametrize("format", ["csr", "coo", "dense"])
+def test_parts_beside_wider_numbers_stay_in_their_dtype(format, dtype):
+    """Also where the stored values are computed as a vector: nobody has asked for the dtype of the result."""
+    x, s = matrix((5, 6), dtype, 4), 2.0
+    x[x > 100] = np.iinfo(dtype).min
+    A = weft.asarray(x, format=format)
+    for text, wanted in [
+        ("y(i,j) = s*(-A(i,j))", s * -x),
+        ("y = s*(-A(i,j))", (s * -x).sum()),
+        ("y = s*(-(not_equal(A(i,j), 0)*A(i,j)))", (s * -x).sum()),
+        ("y(i,j) = s*(A(i,j) + A(i,j))", s * (x + x)),
+    ]:
+        found = weft.evaluate(text, A=A, s=s)
+        np.testing.assert_array_equal(found.todense() if isinstance(found, weft.SparseTensor) else found, wanted)
+        kernel = weft.compile(text, A=format, dtypes={"A": dtype})
+        found = kernel(A=A, s=s)
+        np.testing.assert_array_equal(found.todense() if isinstance(found, weft.SparseTensor) else found, wanted)
+
+
+def test_masks_are_negated_as_numbers_with_the_sums_that_they_select():
+    """The loops of such a sum are priced without the sum inside it, where only the mask is left."""
+    x = np.array([[1, 0, 3], [100, 2, 0]], np.uint32)
+    A, rows = weft.asarray(x, format="csr"), x.sum(axis=1, keepdims=True, dtype=np.uint32)
+    for text, wanted in [
+        ("y = s*(-(not_equal(A(i,j), 0)*sum(j, A(i,j))))", (2.0 * -((x != 0) * rows)).sum()),
+        ("y = s*(not_equal(A(i,j), 0)*sum(j, A(i,j)) - not_equal(A(i,j), 3)*sum(j, A(i,j)))",
+         (2.0 * ((x != 0) * rows - (x != 3) * rows)).sum()),
+    ]:  # fmt: skip
+        assert weft.evaluate(text, A=A, s=2.0) == wanted

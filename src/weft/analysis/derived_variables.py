@@ -15,7 +15,7 @@ from ..formats import Format, TensorType, level_bounds
 from ..formats.capabilities import ValueIteration
 from ..formats.format import level_variables
 from ..index_notation.nodes import Access
-from ..records import record
+from ..records import cached, record
 from ..remapping.images import is_natural
 from ..remapping.inverse import linear, significance
 from ..remapping.nodes import Axis, Binary, Constant, IndexExpr, axes_of
@@ -35,9 +35,27 @@ class DerivedVariable:
     # Number of values of each of the variables ``of``, if the remapping determines it, as it does inside a block.
     sizes: tuple[int | None, ...] = ()
 
-    @property
+    @cached
     def needs(self) -> frozenset[str]:
-        return frozenset(self.of[n] for n in axes_of(self.value))
+        return frozenset([self.of[n] for n in axes_of(self.value)])
+
+    @cached
+    def digits(self) -> tuple[str, ...]:
+        """Return the variables that order this one lexicographically (:func:`radix_components`)."""
+        if self.of == self.axes:  # a level's variable, which follows from the axes
+            axes = significance([self.value])
+            return tuple(self.of[axis] for axis in axes or ())
+        factors = linear(self.value)
+        if factors is None or any(k is not None and f <= 0 for k, f in factors.items()):
+            return ()
+        # The factors must be those of a number system: the values of each digit times its factor must not exceed the
+        # factor of the next more significant digit.
+        places = sorted(((f, k) for k, f in factors.items() if k is not None), reverse=True)
+        for (above, _), (factor, k) in pairwise(places):
+            size = self.sizes[k]
+            if size is None or size * factor > above:
+                return ()
+        return tuple(self.of[k] for _, k in places)
 
 
 def derived_variables(accesses: Iterable[Access], types: Mapping[str, TensorType]) -> tuple[DerivedVariable, ...]:
@@ -115,22 +133,7 @@ def radix_components(variable: str, derived: Sequence[DerivedVariable]) -> tuple
     from ``i/2`` and ``i%2``, and loops over these in this order visit ``i`` in order.
     """
     definition = next((d for d in derived if d.var == variable), None)
-    if definition is None:
-        return (variable,)
-    if definition.of == definition.axes:  # a level's variable, which follows from the axes
-        axes = significance([definition.value])
-        return tuple(definition.of[axis] for axis in axes or ())
-    factors = linear(definition.value)
-    if factors is None or any(k is not None and f <= 0 for k, f in factors.items()):
-        return ()
-    # The factors must be those of a number system: the values of each digit times its factor must not exceed the factor
-    # of the next more significant digit.
-    places = sorted(((f, k) for k, f in factors.items() if k is not None), reverse=True)
-    for (above, _), (factor, k) in pairwise(places):
-        size = definition.sizes[k]
-        if size is None or size * factor > above:
-            return ()
-    return tuple(definition.of[k] for _, k in places)
+    return (variable,) if definition is None else definition.digits
 
 
 def _sizes(format: Format) -> tuple[int | None, ...]:

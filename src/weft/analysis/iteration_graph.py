@@ -53,11 +53,17 @@ def constraints(access: Access, format: Format) -> Iterator[tuple[str, str]]:
 def places(order: Sequence[str], derived: Sequence[DerivedVariable] = ()) -> dict[str, int]:
     """Return the number of the loop at which each variable is known, derived ones included; -1 if it needs no loop."""
     place = {v: n for n, v in enumerate(order)}
-    # A derived variable may need another one. One pass for each variable resolves every chain.
-    for _ in derived:
-        for d in derived:
-            if d.var not in place and all(v in place for v in d.needs):
-                place[d.var] = max((place[v] for v in d.needs), default=-1)
+    # A derived variable may need another one: passes over those that are left resolve every chain.
+    left, before = [*derived], -1
+    while len(left) != before:
+        before, pending, left = len(left), left, []
+        for d in pending:
+            if d.var in place:
+                continue
+            if d.needs <= place.keys():
+                place[d.var] = max([place[v] for v in d.needs], default=-1)
+            else:
+                left.append(d)
     return place
 
 

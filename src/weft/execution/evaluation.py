@@ -170,7 +170,7 @@ def _over_values(
         how.values,
         tuple([v or t for v, t in zip(vectors, types.values(), strict=True)]),
         format=Format.dense(len(how.values.target.indices)),
-        dtype=how.target.dtype,
+        dtype=request.dtype,
         variant=variant,
     )
     lead, text = None, to_text(how.assignment)
@@ -365,16 +365,18 @@ def compile(
     asked_type = types.get(assignment.target.tensor)
     variant = Variant(options=config.code.of_target(target) if target != "c" else config.code)
     if not variant.converts_operands:
-        format, dtype = (None, None) if asked_type is None else (asked_type.format, asked_type.dtype)
+        format, asked = (None, None) if asked_type is None else (asked_type.format, asked_type.dtype)
         kinds = tuple(operands.values())
-        return plan_for(assignment, kinds, format=format, dtype=dtype, user_schedule=user_schedule, variant=variant)
-    target_type = asked_type or planning.target_type(assignment, operands, None, None)
+        return plan_for(assignment, kinds, format=format, dtype=asked, user_schedule=user_schedule, variant=variant)
+    usual = planning.target_type(assignment, operands, None, None)
+    target_type = asked_type or usual
+    dtype = None if target_type.dtype == usual.dtype else target_type.dtype
     # A kernel with too many cases would take too long to compile.
     way = planning.kernel_or_steps(assignment, operands, target_type, variant, user_schedule=user_schedule)
-    request = PlanRequest(assignment, tuple(operands.values()), target_type.format, target_type.dtype, False, variant)
+    request = PlanRequest(assignment, tuple(operands.values()), target_type.format, dtype, False, variant)
 
     def replan(other: Variant) -> Plan:
-        return plan_for(assignment, request.types, format=target_type.format, dtype=target_type.dtype, variant=other)
+        return plan_for(assignment, request.types, format=target_type.format, dtype=dtype, variant=other)
 
     if isinstance(way, Steps):
         return _in_parts(InSteps(way, target_type.format), operands, request, replan)

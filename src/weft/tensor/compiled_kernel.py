@@ -168,6 +168,9 @@ class CompiledKernel:
         self._report = execution.PlanReport(self._plan)
         kinds = tuple([(name, types[name]) for name in self.operands])
         self._spreads = execution.may_spread(self._assumed.assignment, kinds)
+        # What is computed in another dtype than the operands' was asked for; their own leaves each part in its dtype.
+        usual = execution.target_type(self._assumed.assignment, dict(kinds), None, None).dtype
+        self._dtype = None if self._plan.target.dtype == usual else self._plan.target.dtype
         self._is_asked_dense = assignment.target.tensor in types and self._plan.target.format.is_dense
         target = assignment.target.tensor
         self._called_with = self.operands if assignment.op is None else (*self.operands, target)
@@ -456,7 +459,7 @@ class CompiledKernel:
             assignment,
             types,
             format=format,
-            dtype=self._plan.target.dtype,
+            dtype=self._dtype,
             user_schedule=self._user_schedule,
             variant=variant,
         )
