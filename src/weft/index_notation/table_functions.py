@@ -69,7 +69,12 @@ left = Function(
 
 def _conversion(name: str) -> Function:
     wanted = np.dtype(name)
-    return Function(name, lambda x: x.astype(wanted), lambda dtype: (dtype, wanted))
+
+    def compute(x: Any) -> Any:
+        # As in C: real parts are converted, without the warning of NumPy.
+        return (x.real if x.dtype.kind == "c" and wanted.kind in "iuf" else x).astype(wanted)
+
+    return Function(name, compute, lambda dtype: (dtype, wanted))
 
 
 CONVERSIONS: tuple[Function, ...] = tuple(map(_conversion, VALUE_DTYPES))
