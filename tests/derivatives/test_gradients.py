@@ -214,6 +214,7 @@ def test_kinds_of_operands():
         "y(i) = float64(real(x(i)))*ldexp(r(i), 2)*z(i)",
         "y(i) = 2j*exp(r(i))",
         "y(i) = sqrt(complex128(r(i) - 9))",
+        "y(i) = imag(2 + imag(r(i)))",
     ],
 )
 def test_complex_operands(text):
@@ -239,6 +240,23 @@ def test_complex_operands(text):
 def test_tangents_of_complex_numbers_that_are_cast():
     _, tangent = weft.jvp("y(i) = float64(x(i))", {"x": np.ones(1, complex)}, {"x": np.array([3 + 4j])})
     np.testing.assert_array_equal(tangent, [3])
+
+
+def test_numbers_are_real_beside_complex_operands():
+    z = np.array([1 + 2j, 3 - 1j])
+    _, pullback = weft.vjp("y(i) = b*c*z(i)", b=2.0, c=1j, z=z)
+    gradients = pullback(z)
+    assert gradients["b"] == 0
+    assert gradients["b"].dtype == np.float64
+    assert gradients["c"] == 30
+
+
+def test_tangents_that_lack_a_variable():
+    x = np.arange(3.0)
+    _, tangent = weft.jvp("s = sum(i, b + x(i))", {"b": 2.0, "x": x}, {"b": 1.0})
+    assert tangent == 3
+    _, tangent = weft.jvp("y(j) = sum(i, x(j) + A(i,j))", {"A": matrix("csr"), "x": x[[0, 1, 2, 0]]}, {"x": np.ones(4)})
+    np.testing.assert_array_equal(dense(tangent), np.full(4, 4.0))
 
 
 def test_signs_of_complex_numbers():

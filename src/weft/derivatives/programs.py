@@ -129,7 +129,7 @@ def has_complex_parts(assignment: Assignment, dtypes: Mapping[str, np.dtype[Any]
             case Literal(value=value):
                 return isinstance(value, complex)
             case Apply(op=op):
-                return op in ("complex64", "complex128")
+                return op in ("complex64", "complex128", "imag")  # the gradient of imag has a factor of 1j
         return False
 
     return any(map(brings, walk(assignment.value)))

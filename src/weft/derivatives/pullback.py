@@ -156,6 +156,8 @@ def push_forward(assignment: Assignment, tangents: Mapping[str, str], value: Val
                 return sum_of(part for part in parts if part is not None)
             case Reduce(vars=over) if dots[0] is not None:
                 part = of_reduction(node, dots[0], value)
+                if part is not None and not set(over) <= set(free_variables(part)):
+                    part = Apply("left", (part, node.body))  # which says how many values the variables take
                 return None if part is None else Reduce("add", over, part)
         return None
 

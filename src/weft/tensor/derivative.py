@@ -76,6 +76,10 @@ class _Expression:
             self.operands = adopted(dict(zip(notation.names, arrays, strict=True)), weak=False)
             self.keys = {name: n for n, name in enumerate(notation.names)}
 
+        # Numbers of Python, which take the dtype of what is beside them, are real also beside complex operands.
+        given = operands if _is_statement(text) else dict(zip(self.keys, arrays, strict=True))
+        self.reals = {name for name, operand in given.items() if isinstance(operand, (int, float))}
+
     def chosen(self, wrt: Any) -> list[str]:
         """Return the names of the operands to differentiate by: those with fractions, if the caller names none."""
         dtypes = {name: operand.storage.dtype for name, operand in self.operands.items()}
@@ -313,7 +317,7 @@ class Pullback:
         result = _computed(statement, operands, storage.format if storage.format.is_dense and storage.shape else None)
         values, fill = result.vals.astype(storage.dtype, copy=False), result.type.fill
         if not storage.shape:
-            return values[0]
+            return values[0].real if gradient.tensor in self._expression.reals else values[0]
         result = result.with_values(values, fill)
         as_array = operand.is_array and result.format.is_dense
         return result.to_dense_array() if as_array else SparseTensor(result)
