@@ -145,9 +145,10 @@ def statement_of(text: str, format: FormatLike | None, operands: Mapping[str, An
         raise NotationError(f"{', '.join(lacking)} not given\n  {text}")
     structures, arrays = list[Structure | None](), list[Any]()
     for operand in [operands[name] for name in names]:
-        is_tensor = isinstance(operand, StorageHolder) or foreign_tensors.is_read(type(operand))
-        structures.append(Structure(storage_of(operand)) if is_tensor else None)
-        arrays.append(storage_of(operand).vals if is_tensor else operand)
+        # A reader returns None for what it leaves to its package, such as dense tensors of PyTorch.
+        storage = storage_of(operand) if isinstance(operand, StorageHolder) else foreign_tensors.read(operand)
+        structures.append(None if storage is None else Structure(storage))
+        arrays.append(operand if storage is None else storage.vals)
     return Statement(text, names, tuple(structures), format), arrays
 
 
