@@ -190,7 +190,7 @@ def derivative(text: str, /, wrt: Key, *, structure: str = "all", conjugate: boo
 
 @record
 class _Plan:
-    """What is known of a pullback before its operands' values."""
+    """Facts of a pullback that no value of an operand decides."""
 
     backward: BackwardPass
     statements: tuple[Assignment, ...]  # those of the gradients
