@@ -15,7 +15,8 @@ import scipy.sparse.linalg as sla
 
 import weft
 
-from .measure import interleaved, seconds_of, threads
+from .derivatives import jax_overhead
+from .measure import installed, interleaved, seconds_of, threads
 
 __all__ = ["LATENCIES", "Latency"]
 
@@ -116,6 +117,7 @@ LATENCIES = (
     Latency("A @ x, 10 x 10, warm", warm_spmv, 6e-6, "us"),
     Latency("A + B, 10 x 10, warm", warm_add, 20e-6, "us"),
     Latency("weft.linalg.spsolve beyond SciPy's, 10 x 10, warm", warm_solver, 50e-6, "us"),
+    *([Latency("weft.jax.evaluate in jit, 10 x 10, warm", jax_overhead, 60e-6, "us")] if installed("jax") else []),
 )
 
 

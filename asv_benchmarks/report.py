@@ -11,7 +11,7 @@ from itertools import chain
 
 import numpy as np
 
-from . import arrays, coordinate_tensors, formats, semirings
+from . import arrays, coordinate_tensors, derivatives, formats, semirings
 from .cases import CASES, runs_of
 from .inputs import scale
 from .latency import LATENCIES
@@ -85,7 +85,11 @@ def scaling_rows(only: str) -> Iterator[Row]:
 
 def format_rows(only: str) -> Iterator[Row]:
     for name, source, peer, ratio, target in chain(
-        formats.rows(only), coordinate_tensors.rows(only), semirings.rows(only), arrays.rows(only)
+        formats.rows(only),
+        coordinate_tensors.rows(only),
+        semirings.rows(only),
+        arrays.rows(only),
+        derivatives.rows(only),
     ):
         yield Row(name, source, peer, f"ratio {ratio}", *limit(ratio.median, target))
 
