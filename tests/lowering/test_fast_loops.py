@@ -14,6 +14,8 @@ from weft.formats import TensorType, parse_format
 from weft.index_notation import parse
 from weft.ir import For, walk
 from weft.module import Module
+from weft.records import replace
+from weft.variant import DEFAULT
 
 
 def types(**formats):
@@ -21,7 +23,9 @@ def types(**formats):
 
 
 def loops(text, **formats):
-    function = Module(plan_loops(parse(text), types(**formats))).evaluation.ir
+    """How many loops there are, without those by which threads share positions."""
+    variant = replace(DEFAULT, options=replace(DEFAULT.options, disabled=frozenset({"positions"})))
+    function = Module(plan_loops(parse(text), types(**formats), variant)).evaluation.ir
     return sum(isinstance(n, For) for n in walk(function.body))
 
 

@@ -44,6 +44,7 @@ def explain(array: Any, /, **operands: Any) -> str:
     s(j) = sum(i, X(i,j)): 4 tasks
       reads X: 4 chunks of csr, shape (1000, 300), 6000 entries in 72 kB, each by 1 task
       loops: every i; j stored in X
+      parallel: shares of the entries of X, whose sums are joined in order
     merge s(j) = sum(i, X(i,j)): 1 task
       reads 4 partial results: dense
     result: 1 chunk of dense, shape (300,), float64; graph of 9 tasks
