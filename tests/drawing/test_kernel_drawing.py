@@ -137,7 +137,8 @@ def test_explain():
 
 def test_steps_are_drawn_one_by_one():
     names = "bcdefghi"
-    kernel = weft.compile(f"a(j) = {' + '.join(f'{n}(j)' for n in names)}", **dict.fromkeys(names, "coo"), a="coo")
+    text = f"a(j) = {' + '.join(f'{n}(j)' for n in names)}"
+    kernel = weft.compile(text, **dict.fromkeys(names, "coo"), a="coo", dtypes={"b": "float32"})
     assert len(kernel.kernels) > 1
     checked_svg(kernel_drawing(kernel))
 
