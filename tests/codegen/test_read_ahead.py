@@ -31,6 +31,16 @@ def product(format):
     return text("y(i) = A(i,j)*x(j)", y=("dense", 1), A=(format, 2), x=("dense", 1))
 
 
+def test_rows_of_a_loop_that_has_none_are_not_looked_at():
+    """A tile of rows may lie beside a diagonal: its first row is then behind its last, and outside the matrix."""
+    found = text("y(i) = A(i,j)*B(j,k)*x(k)", y=("dense", 1), A=("dia", 2), B=("csr", 2), x=("dense", 1))
+    lines = [
+        line for line in found.splitlines() if "_prefetch_until: int64" in line or "_prefetch_ahead: int64" in line
+    ]
+    assert lines
+    assert all(line.endswith(" if j_inside_begin < j_inside_end else 0") for line in lines)
+
+
 def test_rows_are_asked_for_before_they_are_read():
     found = product("csr")
     assert "weft_prefetch_read(A_vals + (pA2_from + pA2_prefetch_ahead))" in found

@@ -45,7 +45,7 @@ class Leaps:
         """Names of the variables that must be declared before the loop."""
         return {name for _, size in self.lists for name in used_names(size)}
 
-    def declared(self, first: ir.Expr, last: ir.Expr) -> ir.Stmt:
+    def declared(self, first: ir.Expr, last: ir.Expr) -> ir.Declare:
         """Return the declaration of ``until``, which samples the coordinates from ``first`` up to ``last``."""
         far = (ir.Call(f"weft_scattered_{a.ty[:-1]}", (a, first, last, size), "bool") for a, size in self.lists)
         return ir.Declare(self.until, ir.Select(lor(*far), sub(last, lit(BY)), first))

@@ -55,12 +55,16 @@ class _Rows:
         low, high, lowest, highest = (put(e, loop.var, at) for e in (begin, first) for at in (loop.start, loop.stop))
         return replace(self, begin=low, end=high, first=lowest, last=highest)
 
-    def declared(self) -> ir.Stmt:
-        """Return the declarations that must precede the loop over the rows."""
+    def declared(self, values: Mapping[str, ir.Expr]) -> ir.Stmt:
+        """Return the declarations that must precede the loop over the rows, behind those of ``values``."""
         declarations = [self.leaps.declared(self.first, self.last)] if self.leaps else []
         if self.asks:
             few = lt(sub(self.last, self.first), mul(lit(FEW), sub(self.end, self.begin)))
             declarations.append(ir.Declare(self.distance, ir.Select(few, lit(AHEAD), lit(0))))
+        # The larger of two bounds may lie behind the end of the loop, and then outside the rows.
+        if any(isinstance(n, ir.Select) for e in (self.begin, self.end) for n in walk(expanded(e, values))):
+            some = lt(self.begin, self.end)
+            declarations = [ir.Declare(d.var, ir.Select(some, d.value, lit(0))) for d in declarations if d.value]
         return block(*declarations)
 
 
@@ -124,7 +128,7 @@ class _Reader:
                     # Declarations move out of as many loops as possible, as long as the rows of these adjoin.
                     for inner in inside:
                         wider = None if loop is None else inner.around(loop, values)
-                        rewritten.append(inner.declared()) if wider is None else rows_here.append(wider)
+                        rewritten.append(inner.declared(values)) if wider is None else rows_here.append(wider)
                     inner_loop = replace(s, body=block(*self.across(s, loop, values), body))
                     if (rows := self.rows(s, loop, values)) is not None:
                         rows_here.append(rows)
