@@ -114,8 +114,8 @@ def test_every_function_of_numpy_has_a_state():
 
 def test_every_public_function_has_a_state():
     tools = """
-        Compressed Dense Format LevelFormat Singleton SparseTensor TensorFile WeftError array_api autograd compile config
-        csgraph derivative jax jvp torch value_and_grad vjp
+        Compressed Dense Format LevelFormat Singleton SparseTensor TensorFile WeftError array_api autograd compile
+        config csgraph derivative jax jvp torch value_and_grad vjp
         dask errors evaluate explain fft
         formats from_coords from_levels from_networkx from_series from_table get_num_threads interop lib
         linalg load load_npz open query random
