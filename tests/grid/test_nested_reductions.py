@@ -93,7 +93,7 @@ def test_explain_shows_where_each_is_made():
     text = weft.explain("y = sum(i, B(i) * max(j, A(i,j)))", A=X, B=weft.asarray(B), stages=True)
     notation = text[text.index("forall i") : text.index("== lattices")]
     assert [line.strip() for line in notation.splitlines() if line] == [
-        "forall i", "t += B(i)*t1", "where", "forall j", "t1 maximum= A(i,j)",
+        "forall i in shares of 98304 positions of A2", "t += B(i)*t1", "where", "forall j", "t1 maximum= A(i,j)",
     ]  # fmt: skip
 
 
