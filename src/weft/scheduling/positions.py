@@ -85,8 +85,10 @@ def cut_sums(stmt: Stmt, target: Access, positions_of: Callable[[Forall], Positi
 def _scatters(loop: Forall, target: Access) -> bool:
     """Return whether iterations of a loop add to any elements of the result by one operator."""
     ops = {a.op for a in assignments(loop) if a.target == target}
-    fills = any(isinstance(s, Fill) for s in statements(loop))
-    return not (loop.parallel or fills or None in ops) and len(ops) == 1 and loop.var not in target.indices
+    # The loop is there twice, for one share and for several; a workspace would be allocated in both.
+    inside = statements(loop)
+    uncut = any(isinstance(s, Fill) or (isinstance(s, Where) and result_of(s.producer).target.indices) for s in inside)
+    return not (loop.parallel or uncut or None in ops) and len(ops) == 1 and loop.var not in target.indices
 
 
 def _positions_of(loop: Forall, types: Mapping[str, TensorType]) -> Positions | None:
