@@ -61,3 +61,9 @@ def test_errors():
         evaluate("y(i) += A(i,j)*x(j)", A=A, x=x, y=np.ones(4))
     with pytest.raises(UnsupportedError, match="first derivatives alone"):
         autograd.hessian(lambda x: evaluate("s = x(i)*x(i)", x=x))(x)
+
+
+def test_values_of_another_package_are_on_no_device_once_devices_are_in_use():
+    assert A.to_device("emulated").device == "emulated"
+    gradient = autograd.grad(lambda values: anp.sum(weft.autograd.with_values(A, values).data))
+    np.testing.assert_array_equal(gradient(A.data), np.ones(A.nnz))

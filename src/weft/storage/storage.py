@@ -105,12 +105,12 @@ class Storage:
     @property
     def device(self) -> str:
         """Name of the device that has the arrays."""
-        return devices.name_of(self.vals)
+        return devices.name_of(self.vals) if self.is_on_device else devices.CPU
 
     @property
     def is_on_device(self) -> bool:
         """True if the arrays are on another device than the CPU, where neither NumPy nor C code reads them."""
-        return not isinstance(self.vals, np.ndarray)
+        return not isinstance(self.vals, np.ndarray) and devices.is_array(self.vals)
 
     def values_read(self) -> np.ndarray[Any, Any]:
         """Return the values as an ndarray: a copy, if they are on a device."""
