@@ -81,11 +81,12 @@ def test_a_conversion_shows_its_attribute_queries():
 
 def test_steps_show_the_stages_of_each_kernel():
     names = "ABCDEFG"
-    found = answer(State("R(i) = " + " + ".join(f"{n}(i)" for n in names), tuple((n, "s") for n in names)))
+    text = "R(i) = " + " + ".join(f"{n}(i)" for n in names[:-1]) + " - G(i)"
+    found = answer(State(text, tuple((n, "s") for n in names)))
     sections = {section.key: section for section in found.sections}
     assert "kernel 1: T1(i) = A(i) + B(i); in the same way T2" in sections["steps"].text
     assert sections["ir"].text.startswith("kernel 1, T1(i) = A(i) + B(i); in the same way T2")
-    assert "\n\nkernel 2, R(i) = T5(i) + G(i):\n" in sections["ir"].text
+    assert "\n\nkernel 2, R(i) = T5(i) - G(i):\n" in sections["ir"].text
     assert sections["c"].text.startswith("/* kernel 1, T1(i) =")
     assert "weft_tensor *restrict G" in sections["c"].text.replace("const ", "") or "G1" in sections["c"].text
     assert "weft_tensor {" in sections["c"].more
