@@ -51,6 +51,11 @@ def unsorted_entries() -> Run:
     return lambda: weft.from_coords(coords, values, found.shape, format="csr")
 
 
+def taken_in(format: str) -> Run:
+    found = matrix("uniform").asformat(format)
+    return lambda: weft.asarray(found)
+
+
 def unordered() -> Run:
     a = csr("uniform").asformat("dok")
     return lambda: a.asformat("csr")
@@ -261,6 +266,8 @@ CASES: dict[str, Callable[[], Run]] = {
     "SpGEMM": binary("Lin", lambda a, b: a @ b),
     "csr to coo": conversion(lambda: csr("uniform"), "coo"),
     "coo to csr": conversion(lambda: csr("uniform").asformat("coo"), "csr"),
+    "csr taken in": lambda: taken_in("csr"),
+    "coo taken in": lambda: taken_in("coo"),
     "unsorted to csr": unsorted_entries,
     "dok to csr": unordered,
     "A + B into dia": lambda: sum_into("dia"),

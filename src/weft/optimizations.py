@@ -130,6 +130,11 @@ OPTIMIZATIONS = (
         ("csr to coo", "coo to csr"),
     ),
     Optimization(
+        "compiled-order",
+        "Compiled code examines the order of coordinates that come from outside.",
+        ("csr taken in", "coo taken in"),
+    ),
+    Optimization(
         "row-sort",
         "Entries go into rows, each of which is sorted on its own.",
         ("unsorted to csr", "dok to csr"),

@@ -3,9 +3,12 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+import weft
 from weft.errors import StorageError
 from weft.formats import Compressed, Dense, Format, Singleton, parse_format
-from weft.storage import Storage, check, coordinate_storage, segment_order, tensor_type
+from weft.runtime import tuple_order
+from weft.runtime.loader import open_all, support_function
+from weft.storage import Storage, check, coordinate_storage, entry_order, segment_order, tensor_type
 from weft.storage.entry_order import chain_order
 
 
@@ -81,6 +84,18 @@ def test_bad_storage_says_why(storage, reason):
     assert f"format {storage.format}" in str(caught.value)
 
 
+@pytest.fixture(params=["NumPy", "compiled"])
+def examiner(request, monkeypatch):
+    """NumPy or compiled code examines coordinates, however few there are."""
+    monkeypatch.setattr(entry_order, "_LONG", 2)
+    if request.param == "compiled":
+        open_all([support_function(tuple_order.EXAMINER)])
+        tuple_order.examiner.cache_clear()
+        assert tuple_order.examiner() is not None
+    else:
+        monkeypatch.setattr(tuple_order, "examiner", lambda: None)
+
+
 @pytest.mark.parametrize(
     ("pos", "crd", "expected"),
     [
@@ -94,12 +109,12 @@ def test_bad_storage_says_why(storage, reason):
         ([0, 3, 3, 3], [1, 2, 2], (True, False)),
     ],
 )
-def test_segment_order(pos, crd, expected):
+def test_segment_order(examiner, pos, crd, expected):
     assert segment_order(np.array(pos, np.int32), np.array(crd, np.int32)) == expected
 
 
 @pytest.mark.parametrize("seed", range(20))
-def test_chain_order_agrees_with_sorting(seed):
+def test_chain_order_agrees_with_sorting(examiner, seed):
     rng = np.random.default_rng(seed)
     n, axes = int(rng.integers(0, 6)), int(rng.integers(1, 4))
     rows = rng.integers(0, 2, (axes, n))
@@ -109,6 +124,26 @@ def test_chain_order_agrees_with_sorting(seed):
         tuples = [tuple(c) for c in rows[: k + 1].T]
         ordered = tuples == sorted(tuples)
         assert found == (ordered, ordered and len(set(tuples)) == len(tuples))
+
+
+@pytest.mark.parametrize("segments", [None, "int32", "int64"])
+@pytest.mark.parametrize("examiner", ["compiled"], indirect=True)
+def test_order_across_blocks(examiner, segments):
+    """Compiled code looks at 4096 coordinates at a time, and notices a step down at any edge."""
+    for n in (4095, 4096, 4097, 8193):
+        for at in {1, 2, 4095, 4096, 4097, 8191, 8192, n - 1} & set(range(1, n)):
+            for step in (0, -1):  # a coordinate that repeats, and one that is less
+                for dtype in ("int32", "int64"):
+                    last = np.arange(n, dtype=dtype)
+                    last[at:] += step - 1
+                    first = np.repeat(np.arange(2, dtype="int64"), (at, n - at))
+                    starts = np.array([0, 0, at, at, n], segments) if segments else None
+                    for crds in ((last,), (first, last), (np.zeros_like(first), last)):
+                        found = entry_order.chain_order(crds, starts)
+                        with weft.config.override(disable=["compiled-order"]):
+                            assert found == entry_order.chain_order(crds, starts)
+                    starts = np.array([0, at + 1, n], segments) if segments and at + 1 < n else None
+                    assert entry_order.chain_order((last,), starts) == ((step == 0, False),)
 
 
 def test_coordinate_storage_promises_what_is_true():

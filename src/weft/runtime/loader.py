@@ -86,7 +86,7 @@ class Functions:
 
     def origin(self, name: str) -> str | None:
         """Return where a function comes from, in words; None if it is not compiled yet."""
-        library = _known(self._wanted(name))
+        library = at_hand(self._wanted(name))
         if library is None:
             return None
         return "shipped with weft" if library.suffix else "in the cache on disk"
@@ -141,8 +141,8 @@ def _not_open(texts: Sequence[Wanted]) -> list[Wanted]:
     return [*lacking.values()]
 
 
-def _known(text: Wanted) -> Library | None:
-    """Return the library of a text if there is one, whether it is in memory or not."""
+def at_hand(text: Wanted) -> Library | None:
+    """Return the library of a text if there is one, in memory, shipped or on disk; it is not compiled."""
     try:
         return _libraries.get(key_of(text)) or _found(text)
     except NotCompiledError:  # without a compiler, nothing is looked for on disk

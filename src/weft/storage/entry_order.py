@@ -3,11 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ..config import config
+from ..doors import Door
+
+if TYPE_CHECKING:
+    from ..runtime import tuple_order
+else:
+    tuple_order = Door("weft.runtime.tuple_order")
+
 Array = np.ndarray[Any, Any]
+Promises = tuple[tuple[bool, bool], ...]
+
+_LONG = 1 << 14  # the number of tuples from which on NumPy's temporary arrays cost more than the call of compiled code
 
 
 def segment_order(pos: Array, crd: Array) -> tuple[bool, bool]:
@@ -24,6 +35,9 @@ def segment_order(pos: Array, crd: Array) -> tuple[bool, bool]:
     n = len(crd)
     if n < 2:
         return True, True
+    promises = _compiled_order((crd,), pos) if n >= _LONG else None
+    if promises is not None:
+        return promises[0]
     # Whether each coordinate is larger than the one before it. A segment may begin with any coordinate.
     larger = np.ones(n + 1, bool)
     np.greater(crd[1:], crd[:-1], out=larger[1:n])
@@ -35,7 +49,7 @@ def segment_order(pos: Array, crd: Array) -> tuple[bool, bool]:
     return bool(larger.all()), False
 
 
-def chain_order(crds: Sequence[Array], segments: Array | None = None) -> tuple[tuple[bool, bool], ...]:
+def chain_order(crds: Sequence[Array], segments: Array | None = None) -> Promises:
     """Return for each prefix of the coordinate tuples whether it is ordered, and whether it has no duplicates, too.
 
     The order is lexicographic, and tuples are not compared across the bounds of ``segments``. Unordered prefixes are
@@ -51,6 +65,9 @@ def chain_order(crds: Sequence[Array], segments: Array | None = None) -> tuple[t
         return ((True, True),) * len(crds)
     if len(crds) == 1 and segments is not None:
         return (segment_order(segments, crds[0]),)
+    compiled = _compiled_order(crds, segments) if n >= _LONG else None
+    if compiled is not None:
+        return compiled
     separate: Array = np.zeros(
         n - 1, dtype=bool
     )  # the tuples so far are larger than those before, or in other segments
@@ -72,3 +89,11 @@ def chain_order(crds: Sequence[Array], segments: Array | None = None) -> tuple[t
         promises.append((not np.greater(smaller, separate, out=smaller).any(), False))
         separate = larger
     return tuple(promises)
+
+
+def _compiled_order(crds: Sequence[Array], segments: Array | None) -> Promises | None:
+    """Return what ``chain_order`` returns, by one pass of compiled code; None if it cannot serve."""
+    if "compiled-order" in config.disable:
+        return None
+    steps = tuple_order.steps(crds, segments)
+    return None if steps is None else tuple([(not falls, not (falls or repeats)) for falls, repeats in steps])

@@ -15,7 +15,15 @@ from ..errors import DeviceError, DTypeError, ShapeError, StorageError
 from ..formats import FormatLike, parse_format
 from ..operations import foreign_tensors
 from ..operations.foreign_objects import holds_tensors, sparse_columns, why_no_array
-from ..operations.operands import Operand, StorageHolder, as_operand, is_scalar, refusal, storage_anywhere, storage_of
+from ..operations.operands import (
+    Operand,
+    as_operand,
+    is_scalar,
+    operand_anywhere,
+    refusal,
+    storage_anywhere,
+    storage_of,
+)
 from ..runtime import devices
 from ..storage import Storage, checked_shape, coordinate_storage, fill_of, tensor_type
 from ..tracebacks import ends_at_caller
@@ -88,16 +96,15 @@ def asarray(
         moved = storage_on(storage_anywhere(kept), device)
         return kept if moved is storage_anywhere(kept) else called(moved, format)
     target = None if dtype is None else value_dtype(dtype)
-    away = _away(obj)
-    if away is not None:
-        return _on_device(obj, away, format, target, (copy, fill_value))
     # known: the object itself says what its fill value is, so that a given one must agree with it.
     if isinstance(obj, SparseTensor):
-        source, has_fill = storage_of(obj), True
+        source, has_fill = storage_anywhere(obj), True
     else:
         # Lists with a given dtype are left to as_values below, which converts each number directly to this dtype.
         operand = _operand(obj, target)
         source, has_fill = operand.storage, type(obj).__module__.partition(".")[0] not in ("scipy", "numpy", "builtins")
+    if source.is_on_device:
+        return _on_device(obj, source, format, target, (copy, fill_value))
     storage = source
     if fill_value is not None:
         fill = _fill(storage.dtype, fill_value)
@@ -125,18 +132,6 @@ def asarray(
     return called(storage, format)
 
 
-def _away(obj: Any) -> Storage | None:
-    """Return storage of an object on a device; None for other objects."""
-    if isinstance(obj, StorageHolder):
-        return storage_anywhere(obj) if storage_anywhere(obj).is_on_device else None
-    if isinstance(obj, (np.ndarray, list, tuple)) or is_scalar(obj):
-        return None
-    if (array := devices.adopted(obj)) is not None:
-        return Storage.dense(array)
-    found = foreign_tensors.read(obj)
-    return found if found is not None and found.is_on_device else None
-
-
 def _on_device(
     obj: Any, storage: Storage, format: FormatLike | None, dtype: np.dtype[Any] | None, others: tuple[Any, Any]
 ) -> SparseTensor:
@@ -154,7 +149,7 @@ def _on_device(
 def _operand(obj: Any, dtype: np.dtype[Any] | None) -> Operand:
     """Return storage of anything array-like."""
     try:
-        operand = as_operand(obj) if dtype is None or hasattr(obj, "dtype") else None
+        operand = operand_anywhere(obj) if dtype is None or hasattr(obj, "dtype") else None
         if operand is not None:
             return operand
         if (reason := why_no_array(obj)) is not None:
