@@ -95,6 +95,9 @@ def test_vector_functions_take_effect_on_plans_that_exist():
         assert not batched()
 
 
+WITHOUT_KERNELS = {"compiled-order"}  # a function of the prelude, whose test is tests/storage/test_invariants.py
+
+
 @pytest.mark.parametrize("optimization", OPTIMIZATIONS, ids=lambda one: one.name)
 def test_a_switch_changes_the_code_of_its_first_case_and_not_its_result(optimization, monkeypatch):
     monkeypatch.setenv("WEFT_BENCH_SCALE", "0.004")
@@ -106,7 +109,7 @@ def test_a_switch_changes_the_code_of_its_first_case_and_not_its_result(optimiza
         found = run()
         with config.override(disable=(optimization.name,), optimization=0):
             other = run()
-    assert with_it.functions != without.functions
+    assert (with_it.functions != without.functions) == (optimization.name not in WITHOUT_KERNELS)
     np.testing.assert_allclose(array(other), array(found), rtol=1e-10, atol=1e-12)
     assert type(other) is type(found)
     if isinstance(found, weft.SparseTensor):
