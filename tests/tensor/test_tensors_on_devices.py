@@ -143,6 +143,49 @@ def test_expressions_and_compiled_kernels(A, x):
         k(there(A.tocoo()), v)
 
 
+@pytest.mark.parametrize("format", ["csr", "coo"])
+def test_reductions(format):
+    stored = np.where(DENSE == 0, 2.0, DENSE) if format == "csr" else DENSE
+    D = there(weft.asarray(stored, format=format, fill_value=stored[0, 0]))
+    calls = [
+        lambda A: np.sum(A), lambda A: A.sum(axis=1, dtype="float32"), lambda A: A.mean(axis=-1, keepdims=True),
+        lambda A: A.max(axis=0), lambda A: np.min(A, axis=1, initial=-5.0), lambda A: A.any(axis=1),
+        lambda A: np.count_nonzero(A),
+    ]  # fmt: skip
+    for call in calls:
+        found, expected = call(D), call(stored)
+        assert found.dtype == expected.dtype
+        assert type(found) is (weft.SparseTensor if expected.shape else EmulatedArray)
+        np.testing.assert_allclose(back(found), expected, rtol=1e-6)
+        assert np.shape(back(found)) == np.shape(expected)
+
+
+def test_reductions_of_nothing():
+    D = there(weft.zeros((0, 3), format="csr"))
+    assert back(D.sum()) == 0
+    assert (back(D.sum(axis=0)) == np.zeros(3)).all()
+    assert (back(D.max(axis=0, initial=-1.0)) == -np.ones(3)).all()
+    with pytest.raises(weft.errors.ShapeError, match="no identity"):
+        D.min(axis=0)
+
+
+def test_products_by_name(A, x):
+    D, v = there(A), weft.asarray(x, device="emulated")
+    for found in (D.dot(v), weft.tensordot(D, v, axes=1), weft.matvec(D, v), weft.inner(D, v)):
+        assert np.allclose(back(found), DENSE @ x)
+    assert np.allclose(back(weft.vecdot(D, D)), (DENSE * DENSE).sum(1))
+    assert np.allclose(back(weft.vdot(v, v)), x @ x)
+
+
+def test_functions_of_stored_values_and_copies(A):
+    D = there(A)
+    for found, expected in [(D.sqrt(), np.sqrt(DENSE)), (weft.square(D), DENSE**2), (D.copy(), DENSE),
+                            (copy.deepcopy(D), DENSE), (np.swapaxes(D, 0, 1), DENSE.T)]:  # fmt: skip
+        assert found.device == "emulated"
+        assert np.allclose(back(found), expected)
+    assert storage_anywhere(D.copy()).vals is not storage_anywhere(D).vals
+
+
 def test_infinity_decides_min_plus_products_there_too(A, x):
     D, v = there(A.with_fill(np.inf)), weft.asarray(x, device="emulated")
     found = weft.evaluate("y(i) = min(j, A(i,j) + x(j))", A=D, x=v)
@@ -181,9 +224,11 @@ def test_operands_on_several_devices(A, x):
 @pytest.mark.parametrize(
     ("call", "name"),
     [
-        (lambda D: D.sum(), "sum"), (lambda D: weft.sum(D), "sum"), (lambda D: np.sum(D), "sum"),
-        (lambda D: D[0], "A[key]"), (lambda D: D.tocsc(), "tocsc"), (lambda D: D.copy(), "copy"),
-        (lambda D: pickle.dumps(D), "pickle"), (lambda D: copy.deepcopy(D), "copy"), (lambda D: list(D), "iteration"),
+        (lambda D: D.var(), "var"), (lambda D: weft.std(D), "std"), (lambda D: np.cumsum(D), "cumsum"),
+        (lambda D: D.sum(where=DENSE > 0), "sum"), (lambda D: D.sum(axis=0, out=np.zeros(3)), "sum"),
+        (lambda D: D.max(explicit=True), "max"), (lambda D: weft.nanmax(D, axis=1), "nanmax"),
+        (lambda D: D[0], "A[key]"), (lambda D: D.tocsc(), "tocsc"),
+        (lambda D: pickle.dumps(D), "pickle"), (lambda D: list(D), "iteration"),
         (lambda D: np.asarray(D), "np.asarray"), (lambda D: weft.linalg.norm(D), "norm"),
         (lambda D: weft.linalg.splu(D), "splu"), (lambda D: np.add.reduce(D), "np.add.reduce"),
         (lambda D: D.to_scipy_sparse(), "to_scipy_sparse"), (lambda D: D > 0, "greater"),
@@ -279,4 +324,6 @@ def test_no_public_function_reads_a_tensor_on_a_device_unless_it_is_ported(monke
                 wrong.append(f"{name}: {found!r:.100} instead of {expected!r:.100}")
     assert not wrong
     assert {"weft.einsum", "weft.multiply", "A.multiply", "A.todense"} <= ported
+    by_name = {"sum", "prod", "max", "min", "mean", "any", "all", "count_nonzero", "dot", "sqrt"}
+    assert {f"{where}.{name}" for where in ("A", "weft") for name in by_name} <= ported
     assert issubclass(DeviceError, WeftError)

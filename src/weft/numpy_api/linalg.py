@@ -23,7 +23,7 @@ from numpy.typing import DTypeLike
 
 from ..errors import ShapeError, UnsupportedError
 from ..operations.axes import normalize_axis_index, normalize_axis_tuple
-from ..operations.operands import storage_of
+from ..operations.operands import any_storage_of, storage_of
 from ..tensor.einsum import einsum
 from ..tensor.operators import matmul as product
 from ..tensor.out_argument import put_into, write_out
@@ -48,7 +48,7 @@ def _given(x: Any) -> SparseTensor:
 
 
 def _ndim(x: Any) -> int:
-    return x.ndim if isinstance(x, (SparseTensor, np.ndarray)) else len(storage_of(x).shape)
+    return x.ndim if isinstance(x, (SparseTensor, np.ndarray)) else len(any_storage_of(x).shape)
 
 
 # -- products ------------------------------------------------------------------------------------------------------
@@ -128,7 +128,7 @@ def tensordot(x1: Any, x2: Any, /, axes: Any = 2, *, out: Any = None) -> SparseT
     # Axes that are summed have the same index variable in both operands.
     left, right = list(range(n)), list(range(n, n + m))
     for a, b in zip(first, second, strict=True):
-        if storage_of(x1).shape[a] != storage_of(x2).shape[b]:
+        if any_storage_of(x1).shape[a] != any_storage_of(x2).shape[b]:
             raise ValueError("shape-mismatch for sum")
         right[b] = a
     free = [v for v in left if v not in first] + [v for v in right if v >= n]
@@ -162,7 +162,7 @@ def vecdot(x1: Any, x2: Any, /, *, axis: int = -1) -> SparseTensor | Any:
     >>> weft.vecdot(A, A).todense()
     array([1., 4.])
     """
-    a, b = storage_of(x1), storage_of(x2)
+    a, b = any_storage_of(x1), any_storage_of(x2)
     sizes = {x.shape[normalize_axis_index(axis, len(x.shape))] for x in (a, b)}
     if len(sizes) > 1:
         raise ValueError(f"vecdot over axis {axis} of shapes {a.shape} and {b.shape}")
@@ -205,7 +205,7 @@ def outer(x1: Any, x2: Any, /, out: Any = None) -> Any:
 
 
 def _flat(x: Any) -> Any:
-    return x if len(storage_of(x).shape) == 1 else _given(x).ravel()
+    return x if len(any_storage_of(x).shape) == 1 else _given(x).ravel()
 
 
 def _strong(*operands: Any) -> tuple[Any, ...]:
@@ -399,7 +399,7 @@ def vecmat(x1: Any, x2: Any, /) -> Any:
     array([2., 1.])
     """
     _require_core("vecmat", "(n),(n,m)->(m)", (x1, 1, -1), (x2, 2, -2))
-    left = apply("conjugate", (x1,)) if storage_of(x1).dtype.kind == "c" else x1
+    left = apply("conjugate", (x1,)) if any_storage_of(x1).dtype.kind == "c" else x1
     return einsum("...i,...ij->...j", left, x2)
 
 
@@ -408,7 +408,7 @@ def _require_core(name: str, signature: str, *operands: tuple[Any, int, int]) ->
 
     Each operand comes with its least number of axes and the axis that is multiplied.
     """
-    shapes = [storage_of(x).shape for x, _, _ in operands]
+    shapes = [any_storage_of(x).shape for x, _, _ in operands]
     short = any(len(shape) < least for shape, (_, least, _) in zip(shapes, operands, strict=True))
     if short or len({shape[axis] for shape, (_, _, axis) in zip(shapes, operands, strict=True)}) > 1:
         shown = " and ".join(map(str, shapes))

@@ -24,7 +24,7 @@ from ..operations.broadcasting import broadcast
 from ..operations.elementwise import with_axes, without_axes
 from ..operations.fill_change import change_fill
 from ..operations.indexing import coordinates, format_for_axes, getitem, take_along, without_long_arrays
-from ..operations.operands import storage_of
+from ..operations.operands import any_storage_of, storage_of
 from ..operations.reshaping import reshaped
 from ..operations.shapes import broadcast_shapes as broadcast_shapes
 from ..storage import Storage, checked_shape, coordinate_storage, is_far_longer
@@ -62,7 +62,7 @@ def permute_dims(x: Any, /, axes: Sequence[int] | None = None, copy: bool = Fals
     >>> weft.permute_dims(T, (2, 0, 1)).shape
     (4, 2, 3)
     """
-    storage = storage_of(x)
+    storage = any_storage_of(x)
     n = len(storage.shape)
     order = tuple(reversed(range(n))) if axes is None else normalize_axis_tuple(axes, n)
     if len(order) != n:
@@ -100,7 +100,7 @@ def matrix_transpose(x: Any, /) -> SparseTensor:
     array([[0., 2.],
            [1., 0.]])
     """
-    return SparseTensor(storage_of(x)).mT
+    return SparseTensor(any_storage_of(x)).mT
 
 
 def swapaxes(x: Any, axis1: int, axis2: int) -> SparseTensor:
@@ -115,7 +115,7 @@ def swapaxes(x: Any, axis1: int, axis2: int) -> SparseTensor:
     >>> weft.swapaxes(T, 0, 2).shape
     (4, 3, 2)
     """
-    n = len(storage_of(x).shape)
+    n = len(any_storage_of(x).shape)
     order = list(range(n))
     a, b = normalize_axis_index(axis1, n), normalize_axis_index(axis2, n)
     order[a], order[b] = b, a
@@ -134,7 +134,7 @@ def moveaxis(x: Any, source: int | Sequence[int], destination: int | Sequence[in
     >>> weft.moveaxis(T, 0, -1).shape
     (3, 4, 2)
     """
-    n = len(storage_of(x).shape)
+    n = len(any_storage_of(x).shape)
     sources, goals = normalize_axis_tuple(source, n, "source"), normalize_axis_tuple(destination, n, "destination")
     if len(sources) != len(goals):
         raise ValueError("`source` and `destination` arguments must have the same number of elements")
@@ -156,7 +156,7 @@ def rollaxis(x: Any, axis: int, start: int = 0) -> SparseTensor:
     >>> weft.rollaxis(T, 2).shape
     (4, 2, 3)
     """
-    n = len(storage_of(x).shape)
+    n = len(any_storage_of(x).shape)
     axis = normalize_axis_index(axis, n)
     start = start + n if start < 0 else start
     return moveaxis(x, axis, start - (axis < start))

@@ -26,7 +26,7 @@ from ..index_notation.operator_table import OPERATORS
 from ..operations import foreign_tensors
 from ..operations.canonical import stored_only
 from ..operations.elementwise import apply_scalar, apply_unary, flat_map, plan_operation, vector
-from ..operations.operands import storage_of
+from ..operations.operands import operand_anywhere, storage_anywhere, storage_of
 from ..storage import Storage
 from ..tensor.operators import elementwise
 from ..tensor.sparse_tensor import SparseTensor
@@ -119,7 +119,7 @@ def mean(
     >>> weft.mean(A), weft.mean(A, axis=0).todense()
     (np.float64(0.75), array([1. , 0.5]))
     """
-    storage, has_array = operand(x, "mean")
+    storage, has_array = operand(x, "mean", operand_anywhere)
     axes = Axes.of(axis, storage.shape)
     if where is not True:
         means = masked_mean(x, where, axis, _computed(storage, dtype))
@@ -132,7 +132,7 @@ def _as_asked(quotient: Storage, dtype: DTypeLike | None) -> Storage:
     """Return a quotient in the requested dtype; NumPy truncates it for a dtype of integers."""
     if dtype is None or value_dtype(dtype) == quotient.dtype:
         return quotient
-    return storage_of(SparseTensor(quotient).astype(dtype))
+    return storage_anywhere(SparseTensor(quotient).astype(dtype))
 
 
 def nanmean(

@@ -42,11 +42,13 @@ from ..operations.axes import normalize_axis_index
 from ..operations.canonical import stored_only
 from ..operations.elementwise import apply_scalar, apply_unary, flat_map, plan_operation, vector, with_axes
 from ..operations.fill_change import relabel_fill
-from ..operations.operands import StorageHolder, as_operand, storage_of
+from ..operations.operands import StorageHolder, as_operand, operand_anywhere, storage_of, touches_device
 from ..records import record
 from ..remapping import Remapping
+from ..runtime import devices
+from ..runtime.devices import in_use
 from ..storage import Storage, tensor_type
-from ..tensor.operators import wrap_result
+from ..tensor.operators import element, wrap_result
 from ..tensor.out_argument import write_out
 from ..tensor.sparse_tensor import SparseTensor
 
@@ -115,16 +117,21 @@ def _reduction_plan(
     op: str, chain: tuple[str, ...], types: tuple[TensorType, ...], over: tuple[int, ...], format: Format | None
 ) -> execution.Plan:
     """Return the plan of a reduction over some axes, after a chain of unary operators; a second operand is joined."""
-    indices = tuple(f"i{axis}" for axis in range(types[0].format.order))
+    reduced = _reduced(op, chain, types[0].format.order, over)
+    if len(types) > 1:
+        reduced = Assignment(reduced.target, Apply(op, (reduced.value, Access("f", ()))))
+    return plan_operation(reduced, types, format)
+
+
+def _reduced(op: str, chain: tuple[str, ...], order: int, over: tuple[int, ...]) -> Assignment:
+    """Return a reduction of ``A`` over some axes, after a chain of unary operators, as index notation."""
+    indices = tuple(f"i{axis}" for axis in range(order))
     value: Expr = Access("A", indices)
     for name in chain:
         value = Apply(name, (value,))
     if over:
         value = Reduce(op, tuple(indices[a] for a in over), value)
-    if len(types) > 1:
-        value = Apply(op, (value, Access("f", ())))
-    target = Access("C", tuple(v for axis, v in enumerate(indices) if axis not in over))
-    return plan_operation(Assignment(target, value), types, format)
+    return Assignment(Access("C", tuple(v for axis, v in enumerate(indices) if axis not in over)), value)
 
 
 def _is_total_of_values(op: str, chain: tuple[str, ...], type: TensorType) -> bool:
@@ -138,6 +145,8 @@ def _is_total_of_values(op: str, chain: tuple[str, ...], type: TensorType) -> bo
 
 def reduce_storage(op: str, chain: tuple[str, ...], storage: Storage, axes: Axes) -> Storage:
     """Return a reduction over some axes of a tensor, after the unary operators of ``chain``."""
+    if in_use and storage.is_on_device:
+        return _reduce_on_device(op, chain, storage, axes)
     row = OPERATORS[op]
     dense = storage.format.is_dense
     # Padding of structured formats holds the fill value. If that is zero, padding does not change a sum.
@@ -179,6 +188,24 @@ def reduce_storage(op: str, chain: tuple[str, ...], storage: Storage, axes: Axes
         format = Format.dense(len(axes.free))
         stored, counts = foreign_tensors.convert(stored, format), foreign_tensors.convert(counts, format)
     return _with_absent(op, stored, counts, axes.count, storage.dtype.type(fill))
+
+
+def _reduce_on_device(op: str, chain: tuple[str, ...], storage: Storage, axes: Axes) -> Storage:
+    """Return a reduction of a tensor on a device by one kernel, whose loops count implicit entries themselves."""
+    if axes.count == 0 and not OPERATORS[op].has_identity:
+        raise ShapeError(f"zero-size array to reduction operation {op} which has no identity")
+    if math.prod(storage.shape) == 0:
+        return _on_device_of(storage, _unreduced(op, chain, storage, axes))
+    assignment = _reduced(op, chain, len(storage.shape), axes.over)
+    reduced: Storage = execution.evaluate(assignment, {"A": storage})
+    return reduced
+
+
+def _on_device_of(beside: Storage, dense: Storage) -> Storage:
+    """Return a dense tensor of the CPU on the device of another tensor."""
+    if not beside.is_on_device:
+        return dense
+    return Storage(dense.shape, dense.type, (), devices.device(beside.device).copy_in(dense.vals))
 
 
 def _reduce_all(op: str, chain: tuple[str, ...], storage: Storage, axes: Axes) -> Storage:
@@ -298,9 +325,9 @@ def _with_absent(op: str, stored: Storage, counts: Storage, count: int, fill: An
 
 
 # -- the arguments of NumPy's functions -----------------------------------------------------------------------------
-def operand(x: Any, name: str) -> tuple[Storage, bool]:
-    # Returns the storage of an argument, and whether the argument was an ndarray.
-    argument = as_operand(x)
+def operand(x: Any, name: str, read: Callable[[Any], Any] = as_operand) -> tuple[Storage, bool]:
+    # Returns the storage of an argument, and whether the argument was an ndarray; ``read`` may take those on devices.
+    argument = read(x)
     if argument is None:
         raise DTypeError(f"{name} takes tensors and arrays, not {type(x).__name__}")
     return argument.storage, argument.is_array
@@ -312,7 +339,7 @@ def finish_reduction(
     # Returns the result as the caller gets it: a scalar, an ndarray, a tensor, or ``out``.
     if keepdims:
         result = with_axes(result, axes.over)
-    value = result.vals[0] if not result.shape else wrap_result(SparseTensor, result, has_array)
+    value = element(result) if not result.shape else wrap_result(SparseTensor, result, has_array)
     return value if out is None else write_out(value, out, name, casting=casting)
 
 
@@ -321,7 +348,8 @@ def _reduction(
 ) -> Any:
     """Return a reduction by the last operator of ``steps``, after the unary operators before it."""
     key = None
-    if axis is None and type(x) is SparseTensor and initial is None and out is None and where is True and not keepdims:
+    usual = type(x) is SparseTensor and not (in_use and touches_device(x))
+    if axis is None and usual and initial is None and out is None and where is True and not keepdims:
         # A small tensor is reduced in little more time than these checks take.
         whole = storage_of(x)
         values, key = whole.vals, ("total", steps, whole.type.number)
@@ -330,7 +358,7 @@ def _reduction(
             plan, flat = total
             return plan.run((Storage(values.shape, flat, (), values),)).vals[0]
     *unary, op = steps
-    chain, (storage, has_array) = tuple(unary), operand(x, name)
+    chain, (storage, has_array) = tuple(unary), operand(x, name, operand_anywhere)
     if key is not None and values.size and _is_total_of_values(op, chain, storage.type):
         flat = tensor_type(storage.type.dtype, Format.dense(1))
         plans.keep(key, (_reduction_plan(op, chain, (flat,), _ALL.over, None), flat))
@@ -340,7 +368,7 @@ def _reduction(
     # An operator without identity reduces no elements to ``initial`` alone.
     if initial is not None and axes.count == 0 and OPERATORS[op].identity is None:
         shape = tuple(storage.shape[a] for a in axes.free)
-        result = Storage.dense(np.full(shape, initial, storage.dtype))
+        result = _on_device_of(storage, Storage.dense(np.full(shape, initial, storage.dtype)))
     else:
         result = reduce_storage(op, chain, storage, axes)
         if initial is not None:
@@ -368,7 +396,7 @@ def _chosen(op: str, chain: tuple[str, ...], x: Any, where: Any, initial: Any) -
 
 def _widened(x: Any, dtype: DTypeLike | None, name: str) -> tuple[str, ...]:
     """Return the conversion that NumPy makes before it sums or multiplies, as a chain of operators."""
-    source = x.dtype if isinstance(x, SparseTensor) else operand(x, name)[0].dtype
+    source = x.dtype if isinstance(x, SparseTensor) else operand(x, name, operand_anywhere)[0].dtype
     if dtype is not None:
         target = value_dtype(dtype)
     # NumPy sums small integers as its default integer of the same signedness.
@@ -663,7 +691,7 @@ def all(x: Any, /, axis: Axis = None, out: Any = None, keepdims: bool = False, *
 
 
 def _as_bool(x: Any, name: str) -> tuple[str, ...]:
-    return () if operand(x, name)[0].type.dtype == "bool" else ("bool",)
+    return () if operand(x, name, operand_anywhere)[0].type.dtype == "bool" else ("bool",)
 
 
 @overload
@@ -744,7 +772,7 @@ def nanprod(
 
 def with_warning(result: Any) -> Any:
     """Return a result of elements that are not NaN; as in NumPy, warn of slices of NaN alone."""
-    storage = storage_of(result) if isinstance(result, SparseTensor) else Storage.dense(np.asarray(result))
+    storage = storage_of(result)
     holds_fill = len(storage.vals) < math.prod(storage.shape)
     if np.isnan(storage.vals).any() or (holds_fill and np.isnan(storage.type.fill)):
         warnings.warn("All-NaN slice encountered", RuntimeWarning, stacklevel=3)

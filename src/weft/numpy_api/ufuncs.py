@@ -26,7 +26,7 @@ from ..dtypes import value_dtype
 from ..errors import DTypeError
 from ..index_notation.operator_table import ALIASES, OPERATORS, operator
 from ..operations.elementwise import apply_unary, with_axes
-from ..operations.operands import as_operand, is_scalar
+from ..operations.operands import as_operand, is_scalar, operand_anywhere
 from ..tensor.operators import elementwise, wrap_result
 from ..tensor.operators import power as power_of
 from ..tensor.out_argument import write_out
@@ -52,7 +52,7 @@ def apply(
     if dtype is not None:
         inputs = converted_operands(operator(op).ufunc, op, inputs, dtype)
     if len(inputs) == 1:
-        operand = as_operand(inputs[0])
+        operand = operand_anywhere(inputs[0])
         result = NotImplemented if operand is None else None
         if operand is not None:
             result = wrap_result(SparseTensor, apply_unary(op, operand.storage), operand.is_array)

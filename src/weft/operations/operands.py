@@ -241,6 +241,12 @@ def storage_of(x: Any) -> Storage:
     return operand.storage
 
 
+def any_storage_of(x: Any) -> Storage:
+    """Return the storage of any object that weft takes, which may be on a device."""
+    operand = operand_anywhere(x)
+    return storage_of(x) if operand is None else operand.storage
+
+
 def replace_storage(tensor: StorageHolder, storage: Storage) -> None:
     """Replace the storage of a tensor; its pending assignments are dropped."""
     tensor._become(storage)

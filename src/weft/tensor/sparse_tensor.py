@@ -624,7 +624,7 @@ class SparseTensor(Dispatch, LazyMethods):
         >>> A[0, 1], B[0, 1]
         (np.float64(1.0), np.float64(9.0))
         """
-        old = self._storage
+        old = self._anywhere
         new = Storage(old.shape, old.type, tuple(a.copy() for a in old.arrays), old.vals.copy())
         return SparseTensor(new).called(self._named)
 

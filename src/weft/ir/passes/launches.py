@@ -80,7 +80,14 @@ def _of_devices(n: Any) -> ir.Stmt | ir.Expr | None:
             return ir.Update("+" if op == "||" else "*", target, value)
         case ir.Store(array, index, ir.Binary("||" | "&&" as op, a, value)) if a == ir.Load(array, index):
             return ir.Update("+" if op == "||" else "*", a, value)
+        case ir.Set(target, ir.Call(name, (a, value))) if a == target and name in _LOGIC:
+            return ir.Update(_LOGIC[name], target, value)
+        case ir.Store(array, index, ir.Call(name, (a, value))) if a == ir.Load(array, index) and name in _LOGIC:
+            return ir.Update(_LOGIC[name], a, value)
     return None
+
+
+_LOGIC = {"weft_logical_or_bool": "+", "weft_logical_and_bool": "*"}
 
 
 class _Launches:
