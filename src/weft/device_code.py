@@ -7,7 +7,7 @@ segments of positions, as many as a fourth of the mean length of a segment, up t
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Protocol
 
 from .code_options import CodeOptions
@@ -53,23 +53,32 @@ def device_facts(module: Module) -> DeviceFacts:
     bindings = tuple(_bindings(function))
     launched = _launches(function, module, Choice(2, balanced=True))
     known = {b.name: b for b in bindings}
-    segments, entries = "", ""
+    segments, entries = tuple[str, ...](), ""
     inner: tuple[str, ...] = ()
+    lengths = next((s.lengths for s in launched.balanced), None)
+    if lengths:
+        segments, entries = lengths, _below(lengths[0], bindings)
     for loop in (loop for step in launched.steps if isinstance(step, Kernel) for loop in step.loops):
         stop = loop.stop
         if isinstance(stop, Const):
             continue
         positions = [n.array.name for n in walk(stop) if isinstance(n, Load) and isinstance(n.array, Var)]
         if positions and not segments:
-            segments = positions[0]
-            entries = next((b.name for b in bindings if b.part == "array" and _follows(b, known[segments])), "")
+            segments = (positions[0],)
+            entries = _below(positions[0], bindings)
         elif isinstance(stop, Var) and stop.name in known:
             inner = (stop.name,)
     for s in statements(function.body):
         match s:  # a dense dimension in strips, of which the widest come first
             case For(stop=Binary("/", Var(name), Const())) if name in known and not inner:
                 inner = (name,)
-    return DeviceFacts(bindings, segments, entries, inner, bool(launched.balanced))
+    return DeviceFacts(bindings, segments, entries, inner, lengths is not None, lengths == ())
+
+
+def _below(positions: str, bindings: Iterable[Binding]) -> str:
+    """Return the name of the array with an element for each position between the ends that an array holds."""
+    above = next(b for b in bindings if b.name == positions)
+    return next((b.name for b in bindings if b.part == "array" and _follows(b, above)), "")
 
 
 def _follows(array: Binding, positions: Binding) -> bool:
@@ -84,15 +93,19 @@ def choose(facts: DeviceFacts, known: Mapping[str, int], longest: int, options: 
     if facts.inner:
         most = min(MOST, max(1, min(known[name] for name in facts.inner)))
     elif facts.segments and facts.entries:
-        mean = known[facts.entries] / max(1, known[facts.segments] - 1)
-        most = int(min(MOST_OF_SEGMENTS, max(1, mean / FEWEST)))
+        most = int(min(MOST_OF_SEGMENTS, max(1, _mean(known[facts.entries], known[facts.segments[0]]) / FEWEST)))
     else:
         most = 1
     lanes = 1 << most.bit_length() - 1
-    if not (facts.balances and facts.segments and facts.entries and options.enabled("equal-shares")):
-        return Choice(lanes)
-    mean = known[facts.entries] / max(1, known[facts.segments] - 1)
-    return Choice(max(lanes, FEWEST_IN_SHARES), True) if longest > LONG * mean else Choice(lanes)
+    balanced = facts.balances and options.enabled("equal-shares")
+    if balanced and not facts.runs:
+        balanced = longest > LONG * _mean(known[facts.entries], known[facts.segments[-1]])
+    return Choice(max(lanes, FEWEST_IN_SHARES), True) if balanced else Choice(lanes)
+
+
+def _mean(entries: int, edges: int) -> float:
+    """Return the mean number of entries of segments, given the number of their edges."""
+    return entries / max(1, edges - 1)
 
 
 def usual_choice(module: Module) -> Choice:
@@ -172,19 +185,24 @@ class _Numbers:
 
     def size(self, expr: Expr) -> Size:
         """Return an upper bound of an expression."""
-        names, factor, share = [], 1, 1
-        match expr:
-            case Binary("/", inner, Const(value)):
-                expr, share = inner, int(value)  # type: ignore[arg-type]
+        over, times, factor, share = list[str](), list[str](), 1, 1
         for part in _factors(expr):
             match part:
                 case Const(value):
                     factor *= max(1, int(value))  # type: ignore[arg-type]
-                case Var(name) if name in self.bindings:
-                    names.append(name)
+                case Binary("/", inner, Const(value)) if share == 1:
+                    share = int(value)  # type: ignore[arg-type]
+                    over = [name for each in _factors(inner) for name in self._names(each)]
                 case _:
-                    names += self._bound(part)
-        return Size(over=tuple(names), share=share, factor=factor)
+                    times += self._names(part)
+        return Size(tuple(over), share, tuple(times), factor) if share > 1 else Size(tuple(times), factor=factor)
+
+    def _names(self, part: Expr) -> list[str]:
+        """Return the name of the number that a factor is, or of one by which it is bounded, in a list; or none."""
+        names = [part.name] if isinstance(part, Var) and part.name in self.bindings else self._bound(part)
+        if not names:
+            raise DeviceError(f"the length of a loop, {part}, has no bound that is known before a kernel runs")
+        return names
 
     def _bound(self, expr: Expr) -> list[str]:
         """Return the name of a number that an expression does not exceed by much, in a list; or none."""
@@ -218,10 +236,9 @@ def _notes(launched: Launches, choice: Choice) -> tuple[str, ...]:
     shared = dict.fromkeys(loop.var.name for k in kernels if k.lanes > 1 for loop in k.loops)
     count = f"{len(kernels)} kernel{'s' * (len(kernels) != 1)}"
     if launched.balanced:
-        of = ", ".join(launched.balanced)
-        return (
-            f"{count}, teams of {choice.lanes} lanes take equal shares of the positions {of}, as some rows are long",
-        )
+        of = ", ".join(dict.fromkeys(segments.over for segments in launched.balanced))
+        why = ", as some rows are long" if any(segments.lengths for segments in launched.balanced) else ""
+        return (f"{count}, teams of {choice.lanes} lanes take equal shares of the positions {of}{why}",)
     if not shared:
         return (f"{count}, one thread for each iteration of the outermost loop",)
     return (f"{count}, {choice.lanes} lanes share each loop over {', '.join(shared)}",)

@@ -111,7 +111,9 @@ class DeviceFacts:
     """Facts about loops on which the choice depends."""
 
     bindings: tuple[Binding, ...]
-    segments: str = ""  # the array of positions whose segments teams take
+    # The arrays of positions whose segments teams take, each with indices into the one before.
+    segments: tuple[str, ...] = ()
     entries: str = ""  # the array with one element for each entry of a segment
     inner: tuple[str, ...] = ()  # the dimensions of the dense inner loop that lanes share
     balances: bool = False  # True if entries can be shared equally
+    runs: bool = False  # True if the segments are runs of equal coordinates, whose lengths no array has

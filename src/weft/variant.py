@@ -38,6 +38,11 @@ class Variant:
         return self.options.target != "cuda"
 
     @property
+    def has_lanes(self) -> bool:
+        """True if several threads of a device share the innermost loops."""
+        return self.options.target == "cuda"
+
+    @property
     def stores_again(self) -> bool:
         """True if operands may be stored in other formats first: where they can be, but in a conversion."""
         return self.converts_operands and not self.conversion

@@ -163,15 +163,16 @@ class RegisterStrips:
     """Split of the loop over ``var`` into a loop over register strips (``outer``) and a loop inside one (``inner``).
 
     The outer loop may be placed anywhere above the inner loop. The range is cut into as many strips of the first of
-    ``widths`` as fit, the remainder into as many of the next width as fit, and so on. The last width is 1, so every
-    coordinate is in a strip. ``inner`` counts from 0, so a workspace over ``inner`` has as many elements as a strip and
-    fits into registers.
+    ``widths`` as fit, the remainder into as many of the next width as fit, and so on. The last width is 1, or the last
+    strip may be shorter, so every coordinate is in a strip. ``inner`` counts from 0, so a workspace over ``inner`` has
+    as many elements as a strip and fits into registers.
     """
 
     var: str
     outer: str
     inner: str
     widths: tuple[int, ...]
+    ends_short: bool = False  # True if the last strip may have fewer coordinates than its width
 
 
 @record

@@ -60,13 +60,14 @@ class DeviceAssembly(Assembly):
         return facts
 
     @cached
-    def _segments(self) -> tuple[int, int] | None:
-        """Return the operand whose segments are shared, and the place of their positions among its arrays, if any."""
+    def _segments(self) -> tuple[tuple[int, int], ...]:
+        """Return the operand whose segments are shared, and the place among its arrays, for each array of positions."""
         facts = self._device_facts
-        positions = next((b for b in facts.bindings if b.name == facts.segments), None)
-        if positions is None or not facts.balances:
-            return None
-        return _tensors(facts.bindings).index(positions.tensor) - 1, positions.index
+        if not facts.balances:
+            return ()
+        names, tensors = {b.name: b for b in facts.bindings}, _tensors(facts.bindings)
+        arrays = [names[name] for name in facts.segments]
+        return tuple([(tensors.index(b.tensor) - 1, b.index) for b in arrays])
 
     @cached
     def _lead(self) -> int | None:
@@ -97,8 +98,8 @@ class DeviceAssembly(Assembly):
             arrays.append(s.vals)
             key.append(s.shape)
         key += [array.size for array in arrays]
-        place = self._segments
-        longest = 0 if place is None else longest_segment(device, operands[place[0]].arrays[place[1]])
+        edges = [operands[n].arrays[index] for n, index in self._segments]
+        longest = longest_segment(device, edges) if edges else 0
         program = self._bound.get((longest, *key))
         if program is None:
             if len(self._bound) >= _SIZES:
@@ -268,15 +269,21 @@ def _number(device: Device, dtype: np.dtype[Any], data: bytes) -> Any:
     return number
 
 
-_longest: dict[int, tuple[weakref.ref[Any], int]] = {}
+_longest: dict[tuple[int, ...], tuple[list[weakref.ref[Any]], int]] = {}
 
 
-def longest_segment(device: Device, positions: Any) -> int:
-    """Return the number of entries of the longest segment of a level, which is asked once for an array of positions."""
-    key = id(positions)
+def longest_segment(device: Device, edges: Sequence[Any]) -> int:
+    """Return the number of entries of the longest segment, which is asked once for arrays of positions.
+
+    Each array has indices into the one before, as where segments consist of segments.
+    """
+    key = tuple([id(array) for array in edges])
     known = _longest.get(key)
-    if known is not None and known[0]() is positions:
+    if known is not None and all(ref() is array for ref, array in zip(known[0], edges, strict=True)):
         return known[1]
-    longest = int(np.diff(device.copy_out(positions)).max(initial=0))
-    _longest[key] = weakref.ref(positions, lambda _: _longest.pop(key, None)), longest
+    positions, *above = [device.copy_out(array) for array in edges]
+    for array in above:
+        positions = positions[array]
+    longest = int(np.diff(positions).max(initial=0))
+    _longest[key] = [weakref.ref(array, lambda _: _longest.pop(key, None)) for array in edges], longest
     return longest

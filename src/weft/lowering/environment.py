@@ -13,11 +13,12 @@ from ..records import record
 
 @record
 class Strip:
-    """Register strip: the ``width`` coordinates from ``low`` on, which the loop over ``inner`` counts from 0."""
+    """Register strip: the coordinates from ``low`` on, which the loop over ``inner`` counts from 0."""
 
     inner: str
     low: ir.Expr
-    width: int
+    width: int  # the most coordinates in it
+    length: ir.Expr  # how many there are
 
 
 @record

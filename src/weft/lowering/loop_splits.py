@@ -127,8 +127,11 @@ def _over_strips(emitter: Emitter, cut: RegisterStrips, stmt: Forall, env: Envir
     first: ir.Expr = lit(0)
     for width in cut.widths:
         number, low, end = f.name(f"{name}_strip"), f.name(f"{name}_low"), f.name(f"{name}_next")
-        inner = replace(env, strips={**env.strips, cut.var: Strip(cut.inner, low, width)})
-        count = ir.Binary("/", sub(all, first), lit(width))
+        short = cut.ends_short and width == cut.widths[-1]
+        length = minimum(lit(width), sub(all, low)) if short else lit(width)
+        inner = replace(env, strips={**env.strips, cut.var: Strip(cut.inner, low, width, length)})
+        rest = sub(all, first)
+        count = ir.Binary("/", add(rest, lit(width - 1)) if short else rest, lit(width))
         at = ir.Declare(low, add(first, mul(number, lit(width))))
         stmts.append(ir.For(number, lit(0), count, block(at, emitter.statement(stmt.body, inner))))
         stmts.append(ir.Declare(end, add(first, mul(count, lit(width)))))

@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from ..concrete_notation.nodes import SMALL_WORKSPACE, Assign, Where, Workspace
+from ..concrete_notation.nodes import SMALL_WORKSPACE, Assign, RegisterStrips, Where, Workspace
 from ..concrete_notation.traversal import result_of
 from ..formats import LevelVars
 from ..formats.tensor_vars import TensorVars
@@ -96,10 +96,11 @@ def _extent(f: FunctionState, w: Workspace, env: Environment | None = None) -> i
 
 
 def _few(f: FunctionState, w: Workspace) -> int | None:
-    """Return the number of elements if it is a constant of at most ``SMALL_WORKSPACE``, else None."""
+    """Return the number of elements if it is a constant of at most ``SMALL_WORKSPACE``, or a strip's, else None."""
     size = simplify_expression(_extent(f, w))
     found = int(size.value) if isinstance(size, ir.Const) else SMALL_WORKSPACE + 1  # type: ignore[arg-type]
-    return found if found <= SMALL_WORKSPACE else None
+    in_strip = any(isinstance(s, RegisterStrips) and w.indices == (s.inner,) for s in f.context.program.splits)
+    return found if found <= SMALL_WORKSPACE or in_strip else None
 
 
 def _paired(f: FunctionState, w: Workspace, name: str, size: ir.Expr) -> dict[str, ir.Var]:

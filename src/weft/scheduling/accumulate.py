@@ -25,6 +25,8 @@ from .loop_problem import LoopOrder, LoopProblem
 
 WIDTHS = (32, 8, 2, 1)
 """Widths of register strips. 32 numbers of 8 bytes take half of 16 vector registers of 32 bytes each."""
+OF_LANES = (128, 32)
+"""Widths of strips that the 32 threads of a team hold together: four numbers each, or one."""
 
 
 def accumulated(negative: bool, term: Expr, nest: LoopOrder, draft: Draft, into: Access | None = None) -> Stmt:
@@ -142,7 +144,9 @@ def register_loops(
     # The sizes inside a block are known. A loop of unknown size counts as too large.
     known = prod(SMALL_WORKSPACE + 1 if n is None else n for n in sizes) <= SMALL_WORKSPACE
     small = known and problem.enabled("register-blocks")
-    single = problem.variant.tile and problem.enabled("register-strips") and len(bound) == len(inner) == 1
+    strips = problem.variant.tile and problem.enabled("register-strips") and len(inner) == 1
+    # What one thread does again for each strip, several threads do at the same time.
+    single = strips and (len(bound) == 1 or problem.variant.has_lanes)
     possible = small or (single and _is_stripped(problem, types, term, inner[0]))
     return RegisterLoops(outer, inner, small) if possible else None
 
@@ -172,7 +176,9 @@ def in_registers(negative: bool, term: Expr, nest: LoopOrder, op: str | None, dr
     else:
         # Cut the loop of the result into strips, and give the workspace the size of one.
         (v,) = loops.inner
-        strips = RegisterStrips(v, draft.fresh(f"{v}_strip"), draft.fresh(f"{v}_inside"), WIDTHS)
+        lanes = problem.variant.has_lanes
+        names = draft.fresh(f"{v}_strip"), draft.fresh(f"{v}_inside")
+        strips = RegisterStrips(v, *names, OF_LANES if lanes else WIDTHS, lanes)
         with draft.inside(strips):
             stmt = _in_workspace(negative, term, nest, op, loops, draft)
         stmt = Forall(strips.outer, _within(stmt, strips))

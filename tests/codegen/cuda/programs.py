@@ -62,6 +62,7 @@ CUBE = {
         "M(i,r) = A(i,j,k)*B(j,r)*C(k,r)", lambda A, B, C: np.einsum("ijk,jr,kr->ir", A, B, C, optimize=True)
     ),
     "ttv": Expression("Y(i,j) = A(i,j,k)*v(k)", lambda A, v: A @ v),
+    "row_sum_3": Expression("s(i) = A(i,j,k)", lambda A: A.sum(axis=(1, 2))),
     "total_3": Expression("s = A(i,j,k)", lambda A: A.sum()),
 }
 EXPRESSIONS = MATRIX | CUBE

@@ -55,7 +55,7 @@ class _Team:
         inner = [s for s in able if not any(other in able for other in statements(s.body))]
         # A small array is spread over the lanes, or every lane has all of it.
         whole = {name for name in self.small if not self._is_spread(name, inner)}
-        return tuple(s for s in inner if not whole & _written(s.body))
+        return tuple(s for s in inner if not whole & written(s.body))
 
     def _is_spread(self, name: str, loops: list[ir.For]) -> bool:
         """Return whether all accesses to a small array are in loops that index it by their variable alone."""
@@ -69,7 +69,7 @@ class _Team:
                 and (index is None or n.index == index)
             )
 
-        whole = [s for s in loops if s.start == lit(0) and isinstance(s.stop, ir.Const)]
+        whole = [s for s in loops if s.start == lit(0) and _most_iterations(s) is not None]
         return count(self.body, None) == sum(count(s.body, s.var) for s in whole)
 
     def _is_shareable(self, loop: ir.For) -> bool:
@@ -79,7 +79,7 @@ class _Team:
         reduced = {name for _, name in loop.simd or ()}
         if not assigned_names(loop.body) - inside <= reduced:
             return False
-        return all(self._has_own_places(name, loop) for name in _written(loop.body) - inside - self.atomic)
+        return all(self._has_own_places(name, loop) for name in written(loop.body) - inside - self.atomic)
 
     def _has_own_places(self, name: str, loop: ir.For) -> bool:
         """Return whether each iteration of a loop has places of its own in an array, which no other one reads."""
@@ -114,7 +114,7 @@ class _Team:
     def between_barriers(self, guarded: ir.Stmt, s: ir.Stmt) -> ir.Stmt:
         """Return what was made of a statement, with barriers around it if lanes read what others store in it."""
         read = {n.array.name for n in walk(self.body) if isinstance(n, ir.Load) and isinstance(n.array, ir.Var)}
-        stored = _written(s) - self.small.keys() - self.atomic
+        stored = written(s) - self.small.keys() - self.atomic
         if not stored & read:
             return guarded
         barrier = ir.Evaluate(ir.Call("weft_team_sync", (lit(self.lanes),), "void"))
@@ -148,7 +148,8 @@ class _Team:
 
     def _over_slots(self, loop: ir.For, spread: set[str]) -> ir.Stmt:
         """Return a loop of constant length in which each lane takes its elements of the arrays that are spread."""
-        assert isinstance(loop.stop, ir.Const)
+        size = _most_iterations(loop)
+        assert size is not None
         slot = ir.Var(f"{loop.var.name}_slot")
 
         def rule(n: ir.Expr | ir.Stmt) -> ir.Expr | ir.Stmt | None:
@@ -160,11 +161,18 @@ class _Team:
             return None
 
         body = rewritten(loop.body, rule)
-        size = int(loop.stop.value)  # type: ignore[arg-type]
-        if size % self.lanes:
+        if size % self.lanes or not isinstance(loop.stop, ir.Const):
             body = ir.If(lt(loop.var, loop.stop), body)
         here = ir.Declare(loop.var, add(mul(slot, lit(self.lanes)), LANE))
         return ir.For(slot, lit(0), lit(-(-size // self.lanes)), block(here, body), unroll=True)
+
+
+def _most_iterations(loop: ir.For) -> int | None:
+    """Return the constant number of iterations that a loop from zero on does not exceed; None if there is none."""
+    match loop.stop:
+        case ir.Const(most) | ir.Select(ir.Binary("<", ir.Const(most)), ir.Const(), _):  # a minimum
+            return int(most)  # type: ignore[arg-type]
+    return None
 
 
 def rewritten(stmt: ir.Stmt, rule: Callable[[Any], ir.Expr | ir.Stmt | None]) -> ir.Stmt:
@@ -191,7 +199,7 @@ def neutral(op: str, ty: str, idempotent: ir.Expr) -> ir.Expr:
 
 
 # -- places ---------------------------------------------------------------------------------------------------------
-def _written(stmt: ir.Stmt) -> set[str]:
+def written(stmt: ir.Stmt) -> set[str]:
     """Return the names of the arrays to which a statement stores."""
     names: set[str] = set()
     for s in statements(stmt):

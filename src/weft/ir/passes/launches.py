@@ -18,16 +18,14 @@ from typing import Any
 from ...errors import DeviceError
 from ...records import record, replace
 from .. import nodes as ir
-from ..builder import add, block, cast, eq, gt, if_, increment, land, le, lit, lt, maximum, minimum, mul, sub
+from ..builder import add, block, cast, eq, lit, mul, sub
 from ..traversal import assigned_names, declared_names, free_variables, statements, used_names, walk
-from .adjacent_ranges import adjoin, put
+from .equal_shares import Segments, segments_of
 from .lanes import MOST, Shared, accesses_of, combined, neutral, own_places, rewritten, share_among_lanes
 
 TEAM, TEAMS = ir.Var("team"), ir.Var("teams")
 SHARES = 1024
 """Shares of a reduction. Their number is fixed, so that the order of operations is, too."""
-SHARE = 512
-"""Positions in an equal share of the positions of segments."""
 _ORDERLESS = ("minimum", "maximum")
 _WORK = ("bool", "int32", "int64", "float32", "float64")
 
@@ -57,7 +55,7 @@ class Launches:
 
     memory: tuple[Memory, ...]
     steps: tuple[Kernel | ir.Var, ...]  # an array is set to zero
-    balanced: tuple[str, ...]  # loops over segments whose positions are shared equally
+    balanced: tuple[Segments, ...]  # loops over segments whose positions are shared equally
 
 
 def launches(function: ir.Function, lanes: int, in_order: bool = False, balanced: bool = False) -> Launches:
@@ -93,7 +91,7 @@ _LOGIC = {"weft_logical_or_bool": "+", "weft_logical_and_bool": "*"}
 class _Launches:
     def __init__(self, function: ir.Function, lanes: int, in_order: bool, balances: bool):
         self.lanes, self.in_order, self.balances = lanes, in_order, balances
-        self.balanced: list[str] = []
+        self.balanced: list[Segments] = []
         self.steps: list[Kernel | ir.Var] = []
         self.memory: dict[str, Memory] = {}
         self.known: dict[str, ir.Declare] = {}  # declarations that kernels repeat
@@ -171,8 +169,8 @@ class _Launches:
 
     def loop(self, s: ir.For, conditions: tuple[ir.Expr, ...], independent: bool) -> None:
         """Add the kernels of a loop."""
-        if independent and self.balances and not self.in_order and (segments := segments_of(s)) is not None:
-            return self.equal_shares(segments, conditions)
+        if independent and self.balances and (segments := segments_of(s, not self.in_order)) is not None:
+            return self.equal_shares(segments, frozenset(), conditions)
         if not independent and (places := _fixed_places(s)):
             return self.sums_at_places(s, places, conditions)
         changed = assigned_names(s.body) - {*declared_names(s.body)}
@@ -190,6 +188,9 @@ class _Launches:
 
     def grid(self, s: ir.For, body: ir.Stmt, atomic: frozenset[str], conditions: tuple[ir.Expr, ...]) -> None:
         """Add the kernel in which teams share the iterations of a loop."""
+        if atomic and self.balances and (segments := segments_of(replace(s, body=body), False, atomic)) is not None:
+            self.equal_shares(segments, atomic, conditions)
+            return
         lanes = self.lanes
         shared = share_among_lanes(body, lanes, atomic)
         if not shared.loops and lanes > 1:  # nothing for lanes to do
@@ -289,80 +290,12 @@ class _Launches:
         )  # fmt: skip
 
     # -- equal shares -----------------------------------------------------------------------------------------------
-    def equal_shares(self, s: Segments, conditions: tuple[ir.Expr, ...]) -> None:
-        """Add the kernels of a loop over segments whose positions are shared equally.
-
-        A team walks over the segments of its share. A segment that the border of a share cuts is left to a second
-        kernel, which combines its parts in order, and which also takes the segments without positions.
-        """
-        self.balanced.append(s.inner.var.name)
-        first, end = s.edge(s.outer.start), s.edge(s.outer.stop)
-        count = ir.Binary("/", add(sub(end, first), lit(SHARE - 1)), lit(SHARE))
-        types = {n.name: n.ty for n in walk(s.inner.body) if isinstance(n, ir.Var)}
-        reduced = {name: ir.Var(name, types[name]) for _, name in s.inner.simd or ()}
-        # Of the segment that began in a share before, and of the one that goes on in the next.
-        parts = {n: tuple(self.scratch(f"{n}_{which}", v.ty, count) for which in ("head", "tail"))
-                 for n, v in reduced.items()}  # fmt: skip
-        share, low, high = (ir.Var(self.fresh(name)) for name in ("share", "share_begin", "share_end"))
-        body = block(
-            ir.Declare(low, add(first, mul(share, lit(SHARE)))),
-            ir.Declare(high, minimum(add(low, lit(SHARE)), end)),
-            *self.search(s, low),
-            ir.While(
-                land(lt(s.outer.var, s.outer.stop), lt(s.begin, high)),
-                block(self.part(s, (low, high), reduced, parts, share), increment(s.outer.var)),
-            ),
-        )
-        self.teams(share, (lit(0), count), share_among_lanes(body, self.lanes), self.lanes, conditions)
-        if reduced:
-            self.joined(s, first, reduced, parts, conditions)
-
-    def search(self, s: Segments, position: ir.Var) -> list[ir.Stmt]:
-        """Return statements that declare the loop variable as the number of the segment with a position."""
-        above, middle = (ir.Var(self.fresh(f"{s.outer.var.name}_{word}")) for word in ("above", "middle"))
-        begins = put(s.begin, s.outer.var, middle)
-        half = ir.Binary("/", add(s.outer.var, above), lit(2))
-        return [
-            ir.Declare(s.outer.var, s.outer.start),
-            ir.Declare(above, s.outer.stop),
-            ir.While(
-                gt(sub(above, s.outer.var), lit(1)),
-                block(ir.Declare(middle, half),
-                      ir.If(le(begins, position), ir.Set(s.outer.var, middle), ir.Set(above, middle))),
-            ),
-        ]  # fmt: skip
-
-    def part(
-        self, s: Segments, share: tuple[ir.Var, ir.Var], reduced: Mapping[str, ir.Var],
-        parts: Mapping[str, tuple[ir.Var, ...]], number: ir.Var,
-    ) -> ir.Stmt:  # fmt: skip
-        """Return the work of a team on the part of a segment that is in its share."""
-        low, high = share
-        inner = replace(s.inner, start=maximum(s.begin, low), stop=minimum(s.end, high))
-        if not reduced:
-            return block(*s.before, inner)
-        heads, tails = (block(*(ir.Store(parts[n][k], number, v) for n, v in reduced.items())) for k in (0, 1))
-        finish = ir.If(lt(s.begin, low), heads, ir.If(gt(s.end, high), tails, if_(lt(s.begin, s.end), block(*s.after))))
-        return block(*s.before, inner, finish)
-
-    def joined(
-        self, s: Segments, first: ir.Expr, reduced: Mapping[str, ir.Var], parts: Mapping[str, tuple[ir.Var, ...]],
-        conditions: tuple[ir.Expr, ...],
-    ) -> None:  # fmt: skip
-        """Add the kernel that combines the parts of segments in order, and takes those without positions."""
-        ops = {name: op for op, name in s.inner.simd or ()}
-        one, last, q = (ir.Var(self.fresh(name)) for name in ("share_of_first", "share_of_last", "q"))
-        shares = [ir.Binary("/", sub(p, first), lit(SHARE)) for p in (s.begin, sub(s.end, lit(1)))]
-        add_all = [combined(ops[n], v, ir.Load(parts[n][1], one)) for n, v in reduced.items()]
-        more = block(*(combined(ops[n], v, ir.Load(parts[n][0], q)) for n, v in reduced.items()))
-        cut = block(*s.before, *add_all, ir.For(q, add(one, lit(1)), add(last, lit(1)), more), *s.after)
-        body = ir.If(
-            eq(s.begin, s.end),
-            block(*s.before, *s.after),
-            block(ir.Declare(one, shares[0]), ir.Declare(last, shares[1]), if_(lt(one, last), cut)),
-        )
-        limits = s.outer.start, s.outer.stop
-        self.teams(s.outer.var, limits, share_among_lanes(body, 1), 1, conditions)
+    def equal_shares(self, segments: Segments, atomic: frozenset[str], conditions: tuple[ir.Expr, ...]) -> None:
+        """Add the kernels of a loop over segments whose positions are shared equally."""
+        self.balanced.append(segments)
+        for var, limits, body, with_lanes in segments.kernels(self.fresh, self.scratch):
+            lanes = self.lanes if with_lanes else 1
+            self.teams(var, limits, share_among_lanes(body, lanes, atomic), lanes, conditions)
 
     # -- sums in any order ------------------------------------------------------------------------------------------
     def exact_sums(
@@ -393,59 +326,6 @@ class _Launches:
 
     def _arrays(self, s: ir.For) -> dict[str, _Array]:
         return {n: _Array(v) for n, v in free_variables(s).items() if v.ty.endswith("*")}
-
-
-@record
-class Segments:
-    """A loop over segments of positions that adjoin, and the loop over the positions of each."""
-
-    outer: ir.For
-    before: tuple[ir.Stmt, ...]  # declarations before the inner loop
-    inner: ir.For
-    after: tuple[ir.Stmt, ...]  # what is done with its sums
-
-    @property
-    def begin(self) -> ir.Expr:
-        """The first position of a segment."""
-        return self.inner.start
-
-    @property
-    def end(self) -> ir.Expr:
-        """The position behind a segment."""
-        return self.inner.stop
-
-    def edge(self, number: ir.Expr) -> ir.Expr:
-        """Return the first position of the segment with this number."""
-        return put(self.inner.start, self.outer.var, number)
-
-
-_ZEROS = tuple(lit(0, ty) for ty in _WORK)
-
-
-def segments_of(loop: ir.For) -> Segments | None:
-    """Return the segments over which a loop is; None if it is over none, or its positions cannot be shared."""
-    stmts = loop.body.stmts if isinstance(loop.body, ir.Block) else (loop.body,)
-    place = next((k for k, s in enumerate(stmts) if isinstance(s, ir.For)), None)
-    if place is None:
-        return None
-    before, inner, after = stmts[:place], stmts[place], stmts[place + 1 :]
-    assert isinstance(inner, ir.For)
-    declared = {s.var.name for s in before if isinstance(s, ir.Declare)}
-    if len(declared) < len(before) or not adjoin(inner.start, inner.stop, loop.var):
-        return None
-    if declared & (used_names(inner.start) | used_names(inner.stop)):
-        return None
-    if inner.simd is None:  # each position has places of its own
-        stored = _written(inner.body) - {*declared_names(inner.body)}
-        free = assigned_names(inner.body) - {*declared_names(inner.body)}
-        if after or free or not stored or not all(own_places(n, inner) for n in stored):
-            return None
-    elif any(isinstance(s, ir.For | ir.While) for part in after for s in statements(part)):
-        return None
-    starts = {s.var.name: s.value for s in before if isinstance(s, ir.Declare)}
-    if any(op == "+" and starts.get(name) not in _ZEROS for op, name in inner.simd or ()):
-        return None
-    return Segments(loop, before, inner, after)
 
 
 @record

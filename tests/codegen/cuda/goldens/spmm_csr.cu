@@ -20,11 +20,11 @@ WEFT_KERNEL(weft_evaluate_1)(int64_t A1_dim, int64_t X2_dim, const int32_t *__re
   const int64_t team = ((int64_t)blockIdx.x * blockDim.x + threadIdx.x) / 32;
   const int64_t teams = (int64_t)gridDim.x * (blockDim.x / 32);
   for (int64_t i = team; i < A1_dim; i += teams) {
-    for (int64_t l_strip = 0; l_strip < X2_dim / 32; l_strip++) {
-      int64_t l_low = l_strip * 32;
-      double w_vals[1];
+    for (int64_t l_strip = 0; l_strip < X2_dim / 128; l_strip++) {
+      int64_t l_low = l_strip * 128;
+      double w_vals[4];
 #pragma unroll
-      for (int64_t q_slot = 0; q_slot < 1; q_slot++) {
+      for (int64_t q_slot = 0; q_slot < 4; q_slot++) {
         int64_t q = q_slot * 32 + lane;
         w_vals[q_slot] = 0.0;
       }
@@ -32,7 +32,7 @@ WEFT_KERNEL(weft_evaluate_1)(int64_t A1_dim, int64_t X2_dim, const int32_t *__re
         int64_t j = (int64_t)A2_crd[pA2];
         int64_t l_from = l_low;
 #pragma unroll
-        for (int64_t l_inside_slot = 0; l_inside_slot < 1; l_inside_slot++) {
+        for (int64_t l_inside_slot = 0; l_inside_slot < 4; l_inside_slot++) {
           int64_t l_inside = l_inside_slot * 32 + lane;
           int64_t l = l_from + l_inside;
           int64_t pX2 = j * X2_dim + l;
@@ -41,23 +41,21 @@ WEFT_KERNEL(weft_evaluate_1)(int64_t A1_dim, int64_t X2_dim, const int32_t *__re
       }
       int64_t l_from_1 = l_low;
 #pragma unroll
-      for (int64_t l_inside_1_slot = 0; l_inside_1_slot < 1; l_inside_1_slot++) {
+      for (int64_t l_inside_1_slot = 0; l_inside_1_slot < 4; l_inside_1_slot++) {
         int64_t l_inside_1 = l_inside_1_slot * 32 + lane;
         int64_t l_1 = l_from_1 + l_inside_1;
         int64_t pY2 = i * Y2_dim + l_1;
         Y_vals[pY2] = w_vals[l_inside_1_slot];
       }
     }
-    int64_t l_next = X2_dim / 32 * 32;
-    for (int64_t l_strip_1 = 0; l_strip_1 < (X2_dim - l_next) / 8; l_strip_1++) {
-      int64_t l_low_1 = l_next + l_strip_1 * 8;
-      double w_vals[1];
+    int64_t l_next = X2_dim / 128 * 128;
+    for (int64_t l_strip_1 = 0; l_strip_1 < (X2_dim - l_next + 31) / 32; l_strip_1++) {
+      int64_t l_low_1 = l_next + l_strip_1 * 32;
+      double w_vals[4];
 #pragma unroll
       for (int64_t q_1_slot = 0; q_1_slot < 1; q_1_slot++) {
         int64_t q_1 = q_1_slot * 32 + lane;
-        if (q_1 < 8) {
-          w_vals[q_1_slot] = 0.0;
-        }
+        w_vals[q_1_slot] = 0.0;
       }
       for (int64_t pA2_1 = (int64_t)A2_pos[i], pA2_1_end = (int64_t)A2_pos[i + 1]; pA2_1 < pA2_1_end; pA2_1++) {
         int64_t j_1 = (int64_t)A2_crd[pA2_1];
@@ -65,7 +63,7 @@ WEFT_KERNEL(weft_evaluate_1)(int64_t A1_dim, int64_t X2_dim, const int32_t *__re
 #pragma unroll
         for (int64_t l_inside_2_slot = 0; l_inside_2_slot < 1; l_inside_2_slot++) {
           int64_t l_inside_2 = l_inside_2_slot * 32 + lane;
-          if (l_inside_2 < 8) {
+          if (l_inside_2 < (32 < X2_dim - l_low_1 ? 32 : X2_dim - l_low_1)) {
             int64_t l_2 = l_from_2 + l_inside_2;
             int64_t pX2_1 = j_1 * X2_dim + l_2;
             w_vals[l_inside_2_slot] += A_vals[pA2_1] * X_vals[pX2_1];
@@ -76,80 +74,10 @@ WEFT_KERNEL(weft_evaluate_1)(int64_t A1_dim, int64_t X2_dim, const int32_t *__re
 #pragma unroll
       for (int64_t l_inside_3_slot = 0; l_inside_3_slot < 1; l_inside_3_slot++) {
         int64_t l_inside_3 = l_inside_3_slot * 32 + lane;
-        if (l_inside_3 < 8) {
+        if (l_inside_3 < (32 < X2_dim - l_low_1 ? 32 : X2_dim - l_low_1)) {
           int64_t l_3 = l_from_3 + l_inside_3;
           int64_t pY2_1 = i * Y2_dim + l_3;
           Y_vals[pY2_1] = w_vals[l_inside_3_slot];
-        }
-      }
-    }
-    int64_t l_next_1 = l_next + (X2_dim - l_next) / 8 * 8;
-    for (int64_t l_strip_2 = 0; l_strip_2 < (X2_dim - l_next_1) / 2; l_strip_2++) {
-      int64_t l_low_2 = l_next_1 + l_strip_2 * 2;
-      double w_vals[1];
-#pragma unroll
-      for (int64_t q_2_slot = 0; q_2_slot < 1; q_2_slot++) {
-        int64_t q_2 = q_2_slot * 32 + lane;
-        if (q_2 < 2) {
-          w_vals[q_2_slot] = 0.0;
-        }
-      }
-      for (int64_t pA2_2 = (int64_t)A2_pos[i], pA2_2_end = (int64_t)A2_pos[i + 1]; pA2_2 < pA2_2_end; pA2_2++) {
-        int64_t j_2 = (int64_t)A2_crd[pA2_2];
-        int64_t l_from_4 = l_low_2;
-#pragma unroll
-        for (int64_t l_inside_4_slot = 0; l_inside_4_slot < 1; l_inside_4_slot++) {
-          int64_t l_inside_4 = l_inside_4_slot * 32 + lane;
-          if (l_inside_4 < 2) {
-            int64_t l_4 = l_from_4 + l_inside_4;
-            int64_t pX2_2 = j_2 * X2_dim + l_4;
-            w_vals[l_inside_4_slot] += A_vals[pA2_2] * X_vals[pX2_2];
-          }
-        }
-      }
-      int64_t l_from_5 = l_low_2;
-#pragma unroll
-      for (int64_t l_inside_5_slot = 0; l_inside_5_slot < 1; l_inside_5_slot++) {
-        int64_t l_inside_5 = l_inside_5_slot * 32 + lane;
-        if (l_inside_5 < 2) {
-          int64_t l_5 = l_from_5 + l_inside_5;
-          int64_t pY2_2 = i * Y2_dim + l_5;
-          Y_vals[pY2_2] = w_vals[l_inside_5_slot];
-        }
-      }
-    }
-    int64_t l_next_2 = l_next_1 + (X2_dim - l_next_1) / 2 * 2;
-    for (int64_t l_strip_3 = 0; l_strip_3 < X2_dim - l_next_2; l_strip_3++) {
-      int64_t l_low_3 = l_next_2 + l_strip_3;
-      double w_vals[1];
-#pragma unroll
-      for (int64_t q_3_slot = 0; q_3_slot < 1; q_3_slot++) {
-        int64_t q_3 = q_3_slot * 32 + lane;
-        if (q_3 < 1) {
-          w_vals[q_3_slot] = 0.0;
-        }
-      }
-      for (int64_t pA2_3 = (int64_t)A2_pos[i], pA2_3_end = (int64_t)A2_pos[i + 1]; pA2_3 < pA2_3_end; pA2_3++) {
-        int64_t j_3 = (int64_t)A2_crd[pA2_3];
-        int64_t l_from_6 = l_low_3;
-#pragma unroll
-        for (int64_t l_inside_6_slot = 0; l_inside_6_slot < 1; l_inside_6_slot++) {
-          int64_t l_inside_6 = l_inside_6_slot * 32 + lane;
-          if (l_inside_6 < 1) {
-            int64_t l_6 = l_from_6 + l_inside_6;
-            int64_t pX2_3 = j_3 * X2_dim + l_6;
-            w_vals[l_inside_6_slot] += A_vals[pA2_3] * X_vals[pX2_3];
-          }
-        }
-      }
-      int64_t l_from_7 = l_low_3;
-#pragma unroll
-      for (int64_t l_inside_7_slot = 0; l_inside_7_slot < 1; l_inside_7_slot++) {
-        int64_t l_inside_7 = l_inside_7_slot * 32 + lane;
-        if (l_inside_7 < 1) {
-          int64_t l_7 = l_from_7 + l_inside_7;
-          int64_t pY2_3 = i * Y2_dim + l_7;
-          Y_vals[pY2_3] = w_vals[l_inside_7_slot];
         }
       }
     }
