@@ -73,6 +73,19 @@ def mttkrp(b: Any) -> Run:
     return lambda: weft.evaluate("A(i,j) = B(i,k,l)*C(k,j)*D(l,j)", B=b, C=c, D=d, format="dense")
 
 
+def converted_mttkrp() -> Run:
+    b = tensor("uniform3d")
+    t = weft.from_coords(b.coords, b.values, b.shape, format="csf")
+    c, d = numbers(t.shape[0], 25), numbers(t.shape[1], 25)
+    text = "A(l,j) = B(i,k,l)*C(i,j)*D(k,j)"
+    return lambda: weft.evaluate(text, B=t, C=c, D=d, format="sd")
+
+
+def other_order() -> Run:
+    a, b = csr("uniform"), csr("uniform").asformat("csc")
+    return lambda: weft.evaluate("C(i,j) = A(i,j)*B(i,j)", A=a, B=b)
+
+
 def short_fibres() -> Run:
     t = tensor("uniform3d")
     return mttkrp(weft.from_coords(t.coords, t.values, t.shape, format="csf"))
@@ -264,6 +277,8 @@ CASES: dict[str, Callable[[], Run]] = {
     "A + B": binary("uniform", lambda a, b: a + b),
     "A * B": binary("Lin", lambda a, b: a * b),
     "SpGEMM": binary("Lin", lambda a, b: a @ b),
+    "MTTKRP, converted": converted_mttkrp,
+    "A * B, csr and csc": other_order,
     "csr to coo": conversion(lambda: csr("uniform"), "coo"),
     "coo to csr": conversion(lambda: csr("uniform").asformat("coo"), "csr"),
     "csr taken in": lambda: taken_in("csr"),

@@ -83,7 +83,7 @@ PAGES: tuple[Page, ...] = (
             Group("The class", "SparseTensor"),
             Group(
                 "Attributes",
-                tensor("shape ndim size dtype fill_value nnz density itemsize nbytes base device T mT real imag"),
+                tensor("shape ndim size dtype fill_value nnz density itemsize nbytes kept base device T mT real imag"),
             ),
             Group(
                 "Format and structure",
@@ -95,9 +95,8 @@ PAGES: tuple[Page, ...] = (
             Group(
                 "Conversion",
                 tensor("""
-                asformat astype copy todense toarray to_numpy to_scipy to_scipy_sparse to_pydata_sparse to_coo tobsr
-                tocoo tocsc
-                tocsr todia todok tolil tolist to_device item
+                asformat astype copy drop_kept todense toarray to_numpy to_scipy to_scipy_sparse to_pydata_sparse to_coo
+                tobsr tocoo tocsc tocsr todia todok tolil tolist to_device item
             """),
             ),
             Group("Index notation", tensor("called")),

@@ -13,6 +13,7 @@ setting                variable                    default              meaning
 ``plan_cache_size``    ``WEFT_PLAN_CACHE_SIZE``    4096                 plans of operations kept in memory
 ``memory_pool``        ``WEFT_MEMORY_POOL``        RAM/16, up to 1 GiB  bytes of freed result memory kept for reuse
 ``max_densify_bytes``  ``WEFT_MAX_DENSIFY_BYTES``  1 GiB                limit of dense arrays made implicitly
+``max_kept_bytes``     ``WEFT_MAX_KEPT_BYTES``     256 MiB              bytes of conversions that tensors keep
 ``cc``                 ``WEFT_CC``                 ``None``: search     the C compiler, a command line (else CC)
 ``cflags``             ``WEFT_CFLAGS``             ``""``               flags added to weft's own
 ``optimization``       ``WEFT_OPT``                3                    the compiler's -O level
@@ -230,6 +231,7 @@ SETTINGS: dict[str, Setting] = {
         Setting("plan_cache_size", _integer(1, 1 << 30), lambda: 4096, (("WEFT_PLAN_CACHE_SIZE", None),)),
         Setting("memory_pool", _BYTES, lambda: min(physical_memory() // 16, 1024 * MIB), (("WEFT_MEMORY_POOL", None),)),
         Setting("max_densify_bytes", _BYTES, lambda: 1024 * MIB, (("WEFT_MAX_DENSIFY_BYTES", None),)),
+        Setting("max_kept_bytes", _BYTES, lambda: 256 * MIB, (("WEFT_MAX_KEPT_BYTES", None),)),
         Setting("cc", _command, lambda: None, (("WEFT_CC", None), ("CC", None))),
         Setting("cflags", _flags, lambda: "", (("WEFT_CFLAGS", None),)),
         Setting("optimization", _integer(0, 3), lambda: 3, (("WEFT_OPT", None),)),
@@ -273,6 +275,7 @@ class Config:
     plan_cache_size: int
     memory_pool: int
     max_densify_bytes: int
+    max_kept_bytes: int
     cc: str | None
     cflags: str
     optimization: int

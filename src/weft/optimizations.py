@@ -135,6 +135,11 @@ OPTIMIZATIONS = (
         ("csr taken in", "coo taken in"),
     ),
     Optimization(
+        "kept-conversions",
+        "A tensor keeps the coordinates of a conversion that expressions ask for again.",
+        ("MTTKRP, converted", "A * B, csr and csc"),
+    ),
+    Optimization(
         "row-sort",
         "Entries go into rows, each of which is sorted on its own.",
         ("unsorted to csr", "dok to csr"),

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     )
     from .full_results import announce, full_line, may_spread
     from .hash_growth import InsertionTarget, insertion_target, takes_insertions
+    from .kept_conversions import drop_kept, kept_bytes
     from .kernel import Kernel
     from .plan import Plan
     from .plan_report import PlanReport
@@ -58,11 +59,13 @@ __all__ = [
     "convert",
     "count_entries",
     "dense_format",
+    "drop_kept",
     "entry_bytes",
     "evaluate",
     "full_line",
     "in_dtype",
     "insertion_target",
+    "kept_bytes",
     "looked_up",
     "may_spread",
     "plan_for",
@@ -93,6 +96,7 @@ _MODULES = {
         "under_standard_names"
     ),
     ".full_results": "announce full_line may_spread",
+    ".kept_conversions": "drop_kept kept_bytes",
     ".kernel": "Kernel",
     ".plan": "Plan",
     ".plan_report": "PlanReport",

@@ -22,6 +22,7 @@ from ..records import record, replace
 from ..runtime.devices import in_use
 from ..storage import Storage, tensor_type
 from ..storage.fitness import why_unfit
+from . import kept_conversions
 from .conversion_request import (
     Conversion,
     ConversionRequest,
@@ -190,6 +191,9 @@ class Convert(Step):
 
     def run(self, storages: Sequence[Storage], out: Storage | None = None) -> Storage:
         (storage,) = storages
+        return kept_conversions.converted(storage, self.makes.format, self._convert)
+
+    def _convert(self, storage: Storage) -> Storage:
         return convert(storage, self.makes.format, index_dtype=_index(storage.type), keep_padding=True)
 
 

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from ..doors import Door
 from ..index_notation import to_text
 from ..records import cached, record
+from ..storage import Storage
+from .conversion import Convert
+from .kept_conversions import kept_by
 from .kernel import Kernel
 from .plan import Plan
 from .plan_facts import InSteps
-from .steps import ComputePart
+from .steps import ComputePart, Planned
 
 if TYPE_CHECKING:
     from . import summary
@@ -83,6 +86,10 @@ class PlanReport:
         """The origin of each kernel that runs, in words; None for one that is not compiled yet."""
         return tuple([origin for kernel in self.plan.kernels for origin in kernel.origins])
 
+    def kept(self, storages: Sequence[Storage]) -> list[str]:
+        """Return a line for each conversion that one of these operands keeps."""
+        return list(_kept(self.plan, [*zip(self.plan.inputs, storages, strict=True)]))
+
     def summary(self, told: Collection[str] = ()) -> str:
         """Return a few lines for users; loops over the variables in ``told`` are left out."""
         listed, plan = self._listed, self.plan
@@ -90,3 +97,22 @@ class PlanReport:
             listed[_STEPS_SHOWN // 2 : -1] = [f"... and {len(listed) - _STEPS_SHOWN // 2 - 1} more like these"]
         lines = [line for step in plan.steps for line in step.summary(told).splitlines()]
         return "\n".join([summary.formats_line({plan.result: plan.target, **plan.inputs}), *listed, *lines])
+
+
+def _kept(plan: Planned, operands: Sequence[tuple[str, Storage | None]]) -> Iterator[str]:
+    """Yield the lines of ``PlanReport.kept``, also of the parts of an expression; their results keep nothing."""
+    known = [*operands]
+    for step in plan.steps:
+        read = [known[n] for n in step.reads]
+        known.append(("", None))
+        if isinstance(step, ComputePart):
+            yield from _kept(step.plan, read)
+        name, storage = read[0]
+        if isinstance(step, Convert) and storage is not None:
+            for format, conversion in kept_by(storage):
+                if format == step.makes.format:
+                    size = f"{conversion.nbytes / 1e6:.3g} MB"
+                    yield (
+                        f"{name} keeps its coordinates in {format} since the second call ({size}, up to "
+                        f"weft.config.max_kept_bytes): each call copies values alone; {name}.drop_kept() frees them"
+                    )

@@ -8,6 +8,7 @@ their memory.
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from functools import lru_cache
 from typing import Any
 
@@ -71,9 +72,13 @@ class Storage:
     ((2, 3), 'dense', array([0., 1., 2., 3., 4., 5.]))
     """
 
-    __slots__ = ("__weakref__", "_alive", "_sizes", "_struct", "arrays", "assembled_for", "shape", "type", "vals")
+    __slots__ = (
+        "__weakref__", "_alive", "_sizes", "_struct", "arrays", "assembled_for", "kept", "shape", "type", "vals",
+    )  # fmt: skip
 
     assembled_for: Any
+    # By format: what is kept of the conversion to it, or the bytes that takes (execution/kept_conversions.py).
+    kept: Mapping[Format, Any] | None
 
     def __init__(
         self, shape: tuple[int, ...], type: TensorType, arrays: tuple[np.ndarray[Any, Any], ...], vals: Any
@@ -82,6 +87,7 @@ class Storage:
         self.type = type
         self.arrays = arrays
         self.vals = vals
+        self.kept = None
         # The struct is made when a kernel first needs it.
         self._struct = None
         self._alive: list[object] = []

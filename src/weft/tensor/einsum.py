@@ -695,7 +695,7 @@ def explain(*operands: Any, stages: bool | str | Iterable[str] = False, **named:
     asked_dense = result_format is not None and result_format.is_dense
     visited = plan.kernel.loops.run.visited_axes
     full = "" if asked_dense else execution.full_line(assignment, looked, held, plan.target, visited)
-    lines = [report(texts, assignment, looked, origins, assumed=False, full=full), *chosen]
+    lines = [report(texts, assignment, looked, origins, assumed=False, full=full), *texts.kept(storages), *chosen]
     if notation is not None and len(by_name) > 2 and config.reassociate:
         steps = len(_planned(notation, list(by_name.values()), "auto").path)
         if steps > 1:

@@ -173,6 +173,39 @@ class SparseTensor(Dispatch, LazyMethods):
         return self._anywhere.nbytes
 
     @property
+    def kept(self) -> dict[str, int]:
+        """Bytes of each conversion that the tensor keeps, by the name of the format.
+
+        A tensor that an expression reads in another format keeps the coordinates of the converted tensor from the
+        second call on. Values are copied at each call, so that changes are seen. :meth:`drop_kept` frees the memory,
+        and ``weft.config.max_kept_bytes`` limits that of all tensors together.
+
+        Examples
+        --------
+        >>> import weft
+        >>> A = weft.eye(3, format="csr")
+        >>> B = A.tocsc()
+        >>> for _ in range(2):
+        ...     C = weft.evaluate("C(i,k) = A(i,j)*B(j,k)", A=A, B=B)
+        >>> list(B.kept)
+        ['csr']
+        """
+        return dict(execution.kept_bytes(self._anywhere))
+
+    def drop_kept(self) -> None:
+        """Drop the conversions that the tensor keeps (see :attr:`kept`).
+
+        Examples
+        --------
+        >>> import weft
+        >>> A = weft.eye(3, format="csr")
+        >>> A.drop_kept()
+        >>> A.kept
+        {}
+        """
+        execution.drop_kept(self._anywhere)
+
+    @property
     def itemsize(self) -> int:
         """Number of bytes of an element.
 
