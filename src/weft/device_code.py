@@ -7,6 +7,7 @@ segments of positions, as many as a fourth of the mean length of a segment, up t
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Protocol
 
@@ -230,15 +231,20 @@ def _factors(expr: Expr) -> Iterator[Expr]:
                 yield part
 
 
+_SUFFIX = re.compile(r"(_inside)?(_[0-9]+)?$")
+"""What tells the loops over one variable apart."""
+
+
 def _notes(launched: Launches, choice: Choice) -> tuple[str, ...]:
     """Return lines on how threads share the work."""
     kernels = [step for step in launched.steps if isinstance(step, Kernel)]
-    shared = dict.fromkeys(loop.var.name for k in kernels if k.lanes > 1 for loop in k.loops)
+    shared = dict.fromkeys(_SUFFIX.sub("", loop.var.name) for k in kernels if k.lanes > 1 for loop in k.loops)
+    lanes = max((k.lanes for k in kernels if k.loops), default=1)
     count = f"{len(kernels)} kernel{'s' * (len(kernels) != 1)}"
     if launched.balanced:
-        of = ", ".join(dict.fromkeys(segments.over for segments in launched.balanced))
+        of = ", ".join(dict.fromkeys(_SUFFIX.sub("", segments.over) for segments in launched.balanced))
         why = ", as some rows are long" if any(segments.lengths for segments in launched.balanced) else ""
         return (f"{count}, teams of {choice.lanes} lanes take equal shares of the positions {of}{why}",)
     if not shared:
         return (f"{count}, one thread for each iteration of the outermost loop",)
-    return (f"{count}, {choice.lanes} lanes share each loop over {', '.join(shared)}",)
+    return (f"{count}, {lanes} lanes share each loop over {', '.join(shared)}",)

@@ -205,6 +205,54 @@ def test_empty_tensors():
         assert (back(found) == np.zeros(shape[0])).all()
 
 
+# -- what is reported -------------------------------------------------------------------------------------------------
+def explained(*operands, **named) -> list[str]:
+    return weft.explain(*operands, **named).splitlines()
+
+
+def test_explain_says_how_a_device_shares_the_work(A, x):
+    lengths = np.zeros((200, 300))
+    lengths[3], lengths[5, 2] = 1, 1
+    long, y = (weft.asarray(v, format=f, device="emulated") for v, f in ((lengths, "csr"), (np.ones(300), "dense")))
+    spmv = explained("y(i) = A(i,j)*x(j)", A=there(A), x=weft.asarray(x, device="emulated"))
+    assert spmv[:3] == weft.explain("y(i) = A(i,j)*x(j)", A=A, x=x).splitlines()[:3]
+    assert spmv[3:] == ["device: 1 kernel, one thread for each iteration of the outermost loop"]
+    shares = "device: 2 kernels, teams of 8 lanes take equal shares of the positions pA2, as some rows are long"
+    assert explained("ij,j->i", long, y)[-1] == shares
+    wide = weft.asarray(np.ones((300, 40)), device="emulated")
+    assert explained("ij,jk->ik", long, wide)[-1] == shares.replace("of 8", "of 32")
+    with weft.config.override(disable={"equal-shares"}):
+        assert explained("ij,jk->ik", long, wide)[-1] == "device: 1 kernel, 32 lanes share each loop over q, k"
+    assert explained("s = A(i,j)", A=long)[-1] == "device: 4 kernels, 32 lanes share each loop over pA2"
+    sampled = explained("C(i,j) = A(i,j)*U(i,k)*V(k,j)", A=long, U=weft.asarray(np.ones((200, 5)), device="emulated"),
+                        V=weft.asarray(np.ones((5, 300)), device="emulated"))  # fmt: skip
+    assert sampled[2] == "C shares the index arrays of A: only values are computed"
+    assert sampled[-1].startswith("device: 1 kernel, ")
+    assert explained("C(i,j) = 2*A(i,j)", A=long)[2:] == [
+        "C shares the index arrays of A: only values are computed", spmv[3]
+    ]  # fmt: skip
+    assert "WEFT_KERNEL" in weft.explain("y(i) = A(i,j)*x(j)", A=long, x=y, stages="cuda")
+
+
+def test_explain_says_what_a_device_refuses_and_why(A):
+    D = there(A)
+    reports = [
+        (("C(i,k) = A(i,j)*B(k,j)",), {"A": D, "B": D}, "makes a sparse result with a structure of its own"),
+        (("m(j) = prod(i, A(i,j))",), {"A": D}, "no loops compute m(j) = prod(i, A(i,j))"),
+        (("m(i) = A(i,j)",), {"A": D, "dtype": "int8"}, "m is int8, and devices compute with bool"),
+        ((D.tocsc,), {}, "a conversion from csr to csc does not run on emulated yet"),
+    ]
+    for operands, named, reason in reports:
+        line = explained(*operands, **named)[-1]
+        assert line.startswith("device: refused: ")
+        assert reason in line
+    assert explained(D.asformat, "csr") == ["csr float64 is converted to csr float64 on emulated: it has this format"]
+    assert explained(D.todense)[0] == "csr float64 is converted to dense float64 on emulated"
+    assert "device: " in explained(D.todense)[-1]
+    with pytest.raises(DeviceError, match="no loops compute"):
+        weft.explain("m(j) = prod(i, A(i,j))", A=D, stages=True)
+
+
 # -- what is refused --------------------------------------------------------------------------------------------------
 def test_operands_on_several_devices(A, x):
     D, v = there(A), weft.asarray(x, device="emulated")
@@ -295,10 +343,10 @@ def _public():
                 yield f"A.{name}", lambda D, *args, name=name: getattr(_tensor(D), name)(*args)
 
 
-_HARMLESS = {  # what says where a tensor is, moves it, or draws at random
-    "device", "to_device", "called", "rand", "random", "random_array", "empty", "empty_like", "show_versions",
-    "set_num_threads", "get_num_threads", "register_format", "use_solver", "write_mtx", "write_tns", "save",
-    "save_npz",
+_HARMLESS = {  # what says where a tensor is or what computes with it, moves it, or draws at random
+    "device", "explain", "to_device", "called", "rand", "random", "random_array", "empty", "empty_like",
+    "show_versions", "set_num_threads", "get_num_threads", "register_format", "use_solver", "write_mtx", "write_tns",
+    "save", "save_npz",
 }  # fmt: skip
 
 

@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from .plan_report import PlanReport
     from .result_buffers import entry_bytes
     from .steps import Prune
-    from .summary import compiled_line
+    from .summary import compiled_line, formats_line, refused_line
     from .verification import verify, verify_entries
 
 __all__ = [
@@ -62,6 +62,7 @@ __all__ = [
     "drop_kept",
     "entry_bytes",
     "evaluate",
+    "formats_line",
     "full_line",
     "in_dtype",
     "insertion_target",
@@ -71,6 +72,7 @@ __all__ = [
     "plan_for",
     "plan_loops",
     "plan_of",
+    "refused_line",
     "require_operands",
     "takes_insertions",
     "target_type",
@@ -102,7 +104,7 @@ _MODULES = {
     ".plan_report": "PlanReport",
     ".result_buffers": "entry_bytes",
     ".steps": "Prune",
-    ".summary": "compiled_line",
+    ".summary": "compiled_line formats_line refused_line",
     ".verification": "verify verify_entries",
 }
 _PLACES = {name: module for module, names in _MODULES.items() for name in names.split()}

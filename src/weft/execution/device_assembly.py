@@ -98,8 +98,7 @@ class DeviceAssembly(Assembly):
             arrays.append(s.vals)
             key.append(s.shape)
         key += [array.size for array in arrays]
-        edges = [operands[n].arrays[index] for n, index in self._segments]
-        longest = longest_segment(device, edges) if edges else 0
+        longest = self._longest(device, operands)
         program = self._bound.get((longest, *key))
         if program is None:
             if len(self._bound) >= _SIZES:
@@ -107,6 +106,30 @@ class DeviceAssembly(Assembly):
             program = self._bound[(longest, *key)] = self._bind(device, operands, result, longest)
         program.run(arrays)
         return result
+
+    def choice(self, storages: Sequence[Storage], shape: tuple[int, ...]) -> Choice:
+        """Return how threads share the work for operands and a result of this shape; raise if a device refuses it."""
+        facts = self._device_facts
+        device, operands = self._on_device([*storages, *self.fills])
+        arrays: tuple[Any, ...] = ()
+        number = prod(shape)
+        if self._lead is not None:
+            arrays, number = operands[self._lead].arrays, operands[self._lead].vals.size
+        result = Storage(shape, self.type, arrays, np.broadcast_to(self.dtype.type(), number))
+        tensors = dict(zip(_tensors(facts.bindings), (result, *operands), strict=True))
+        return self._choice(tensors, self._longest(device, operands))
+
+    def _longest(self, device: Device, operands: Sequence[Storage]) -> int:
+        """Return the number of entries of the longest segment that is shared."""
+        edges = [operands[n].arrays[index] for n, index in self._segments]
+        return longest_segment(device, edges) if edges else 0
+
+    def _choice(self, tensors: Mapping[str, Storage], longest: int) -> Choice:
+        facts = self._device_facts
+        choice: Choice = device_code.choose(
+            facts, sizes_of(facts.bindings, tensors), longest, self.facts.variant.options
+        )
+        return choice
 
     def _on_device(self, storages: Sequence[Storage]) -> tuple[Device, list[Storage]]:
         """Return the device of the operands, and the operands with numbers moved there."""
@@ -139,9 +162,8 @@ class DeviceAssembly(Assembly):
         return Storage(shape, self.type, lead.arrays, device.empty(lead.vals.size, self.dtype))
 
     def _bind(self, device: Device, operands: Sequence[Storage], result: Storage, longest: int) -> BoundProgram:
-        facts = self._device_facts
-        tensors = dict(zip(_tensors(facts.bindings), (result, *operands), strict=True))
-        choice = device_code.choose(facts, sizes_of(facts.bindings, tensors), longest, self.facts.variant.options)
+        tensors = dict(zip(_tensors(self._device_facts.bindings), (result, *operands), strict=True))
+        choice = self._choice(tensors, longest)
         program = self._programs.get(choice)
         if program is None:
             program = self._programs[choice] = device_code.device_program(self.loops.module, choice)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
+from functools import partial
 from math import prod
 from typing import TYPE_CHECKING, Any
 
@@ -178,9 +179,17 @@ class Kernel:
         """The origin of each function that computes a part of the result, in words; None if it is not compiled yet."""
         return self.assembly.origins
 
-    def summary(self, told: Collection[str] = ()) -> str:
+    def summary(self, told: Collection[str] = (), storages: Sequence[Storage] = ()) -> str:
         """Return a few lines on the kernel for users; loops over the variables in ``told`` are left out."""
-        return summary.summary(self.module, told)
+        return summary.summary(self.module, told, self.device_line(storages))
+
+    def device_line(self, storages: Sequence[Storage] = ()) -> str:
+        """Return the line on how a device shares the work, for operands if there are any; empty on a CPU."""
+        if not isinstance(self.assembly, DeviceAssembly):
+            return ""
+        choice = partial(self.assembly.choice, storages, self.shape(storages)) if storages else None
+        line: str = summary.device_line(self.module, choice)
+        return line
 
 
 def _sizes(loops: Loops, shapes: Mapping[str, tuple[int, ...]], storages: Sequence[Storage]) -> dict[str, int]:

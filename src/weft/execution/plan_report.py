@@ -14,7 +14,7 @@ from .kept_conversions import kept_by
 from .kernel import Kernel
 from .plan import Plan
 from .plan_facts import InSteps
-from .steps import ComputePart, Planned
+from .steps import ComputePart, Planned, Step
 
 if TYPE_CHECKING:
     from . import summary
@@ -30,6 +30,7 @@ class PlanReport:
     """A plan as text."""
 
     plan: Plan
+    operands: tuple[Storage, ...] = ()  # those for which it runs, if they are known
 
     @cached
     def kernels(self) -> tuple[Kernel, ...]:
@@ -90,12 +91,16 @@ class PlanReport:
         """Return a line for each conversion that one of these operands keeps."""
         return list(_kept(self.plan, [*zip(self.plan.inputs, storages, strict=True)]))
 
+    def _read(self, step: Step) -> tuple[Storage, ...]:
+        """Return the operands that a step reads; none if it also reads results of other steps."""
+        return tuple([self.operands[n] for n in step.reads]) if max(step.reads, default=0) < len(self.operands) else ()
+
     def summary(self, told: Collection[str] = ()) -> str:
         """Return a few lines for users; loops over the variables in ``told`` are left out."""
         listed, plan = self._listed, self.plan
         if len(listed) > _STEPS_SHOWN:
             listed[_STEPS_SHOWN // 2 : -1] = [f"... and {len(listed) - _STEPS_SHOWN // 2 - 1} more like these"]
-        lines = [line for step in plan.steps for line in step.summary(told).splitlines()]
+        lines = [line for step in plan.steps for line in step.summary(told, self._read(step)).splitlines()]
         return "\n".join([summary.formats_line({plan.result: plan.target, **plan.inputs}), *listed, *lines])
 
 

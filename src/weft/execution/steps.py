@@ -84,8 +84,11 @@ class Step:
         """Attribute queries that the step answers, with their concrete notation; empty if there are none."""
         return ""
 
-    def summary(self, told: Collection[str]) -> str:
-        """Return a few lines for users; loops over the variables in ``told`` are left out."""
+    def summary(self, told: Collection[str], storages: Sequence[Storage] = ()) -> str:
+        """Return a few lines for users; loops over the variables in ``told`` are left out.
+
+        ``storages`` are what the step reads, if that is known: on a device, they decide how threads share the work.
+        """
         return ""
 
 
@@ -112,8 +115,8 @@ class Compute(Step):
         chains, last = self.kernel.facts.chains, len(self.makes.format.levels) - 1
         return self.kernel.facts.skip_fill and bool(chains) and chains[-1].last == last
 
-    def summary(self, told: Collection[str]) -> str:
-        return self.kernel.summary(told)
+    def summary(self, told: Collection[str], storages: Sequence[Storage] = ()) -> str:
+        return self.kernel.summary(told, storages)
 
 
 @record
@@ -150,9 +153,9 @@ class ComputePart(Step):
     def prunes(self) -> bool:
         return self.plan.prunes
 
-    def summary(self, told: Collection[str]) -> str:
+    def summary(self, told: Collection[str], storages: Sequence[Storage] = ()) -> str:
         lines = [line for step in self.plan.steps for line in step.summary(told).splitlines()]
-        notes = [line for line in lines if line.startswith(("each call", "loops over all "))]
+        notes = [line for line in lines if line.startswith(("each call", "loops over all ", "device: "))]
         return "\n".join([f"{self.assignment.target.tensor}: {line}" for line in notes])
 
 
@@ -220,8 +223,9 @@ class MapValues(Step):
     def stages(self) -> Mapping[str, str]:
         return {"structure": self.reason, **self.kernels[-1].stages}
 
-    def summary(self, told: Collection[str]) -> str:
-        return f"{self.reason}\nparallel: the loop over the stored values"
+    def summary(self, told: Collection[str], storages: Sequence[Storage] = ()) -> str:
+        device = self.kernels[-1].device_line(self._values(storages) if storages else ())
+        return f"{self.reason}\n{device or 'parallel: the loop over the stored values'}"
 
 
 @record

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from itertools import groupby
 from typing import Any
 
@@ -11,6 +11,8 @@ from ..analysis.merge_lattice import Point
 from ..concrete_notation.nodes import Split
 from ..concrete_notation.values import RuntimeValue
 from ..device_code import device_program, usual_choice
+from ..device_program import Choice
+from ..errors import DeviceError
 from ..formats import TensorType
 from ..index_notation import expression_text
 from ..index_notation.nodes import Access
@@ -28,8 +30,10 @@ _ACCUMULATED = {
 """Descriptions of the kinds of workspaces that collect entries of a sparse result."""
 
 
-def summary(module: Module, printed: Collection[str] = ()) -> str:
+def summary(module: Module, printed: Collection[str] = (), shared: str = "") -> str:
     """Return a few lines on a kernel for users, without the formats of its tensors.
+
+    ``shared`` is the line on what threads of a device share, if they compute it.
 
     Examples
     --------
@@ -47,7 +51,7 @@ def summary(module: Module, printed: Collection[str] = ()) -> str:
         *_loops(module),
         *_collected(module),
         *_complete(module, printed),
-        _parallel(module),
+        shared or _parallel(module),
     ]
     return "\n".join(dict.fromkeys(lines))
 
@@ -58,7 +62,7 @@ def formats_line(types: Mapping[str, TensorType]) -> str:
 
 
 def compiled_line(origins: Sequence[str | None]) -> str:
-    """Return the line that says where the functions of kernels come from."""
+    """Return the line that says where the functions of kernels come from; those of devices are not compiled here."""
     found = Counter(origin or "not yet" for origin in origins)
     parts = [f"{count} kernels {origin}" if len(origins) > 1 else origin for origin, count in found.items()]
     return f"compiled: {', '.join(parts)}" + ("; the first call waits for the compiler" if None in origins else "")
@@ -124,8 +128,6 @@ def _collected(module: Module) -> Iterator[str]:
 
 def _parallel(module: Module) -> str:
     """Return the line that says what threads share."""
-    if module.options.target == "cuda":
-        return f"device: {'; '.join(device_program(module, usual_choice(module)).notes)}, for segments of eight entries"
     program = module.schedule.program
     shared = program.shared_loop and program.shared_loop.var
     alone = f", on one thread: {reason}" if (reason := thread_pool.missing()) else ""
@@ -141,6 +143,20 @@ def _parallel(module: Module) -> str:
     # A serial schedule has an alternative, which is chosen when it runs.
     other = ", unless there is enough to do for loops that threads share" if module.schedule.serial else ""
     return f"parallel: nothing{other}"
+
+
+def device_line(module: Module, choice: Callable[[], Choice] | None = None) -> str:
+    """Return the line that says how a device shares the work, by a choice or by the usual one, or why it refuses it."""
+    try:
+        notes = device_program(module, choice() if choice else usual_choice(module)).notes
+    except DeviceError as error:
+        return refused_line(error)
+    return f"device: {'; '.join(notes)}{'' if choice else ', for segments of eight entries'}"
+
+
+def refused_line(error: DeviceError) -> str:
+    """Return the line that says why a device does not compute an expression."""
+    return f"device: refused: {error}"
 
 
 def _complete(module: Module, printed: Collection[str]) -> Iterator[str]:

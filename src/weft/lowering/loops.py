@@ -215,7 +215,7 @@ class PlainLoops(LoopCases):
         body = block(ir.Declare(self.coord, add(low, number)), self.cases([it], inside))
         return block(
             ir.Declare(low, ir.Call("weft_unvectorized", (strip.low,), "int64")),
-            ir.For(number, lit(0), strip.length, body, unroll=True),
+            ir.For(number, lit(0), strip.length, body, unroll=isinstance(strip.length, ir.Const)),
         )
 
     # -- several iterators of one interval: for loops -----------------------------------------------------------

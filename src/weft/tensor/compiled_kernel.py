@@ -80,7 +80,8 @@ def report(
     # A loop over coordinates that an operand does not store has a line already.
     if full and "not only those stored" not in lines[1]:
         lines.append(full)
-    return "\n".join([*lines, execution.compiled_line(kernel.origins if origins is None else origins)])
+    origins = kernel.origins if origins is None else origins
+    return "\n".join([*lines, *([execution.compiled_line(origins)] if origins else [])])
 
 
 def stage_texts(
@@ -441,6 +442,8 @@ class CompiledKernel:
     @property
     def _origins(self) -> tuple[str | None, ...]:
         """The origins of the kernels that a call runs, which have standard names unless the user schedules loops."""
+        if self._device is not None:
+            return ()  # a device compiles kernels itself
         if self._user_schedule is not None:
             return self._report.origins
         types = tuple([self._types[name] for name in self.operands])

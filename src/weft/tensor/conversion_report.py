@@ -11,9 +11,10 @@ from numpy.typing import DTypeLike
 
 from .. import execution
 from ..dtypes import checked_index_dtype
-from ..errors import NotationError
-from ..formats import FormatLike, FormatOptions
-from ..operations.operands import storage_of
+from ..errors import DeviceError, NotationError
+from ..formats import Format, FormatLike, FormatOptions
+from ..index_notation.nodes import Access, Assignment
+from ..operations.operands import storage_anywhere, storage_of
 from ..storage import Storage
 from .compiled_kernel import stage_texts, titled
 from .sparse_tensor import SparseTensor
@@ -30,11 +31,12 @@ METHODS = (
 class PlannedTensor(SparseTensor):
     """A tensor that plans a conversion where others do it: methods such as ``tocsr`` end in ``asformat``."""
 
-    __slots__ = ("conversion",)
+    __slots__ = ("conversion", "wanted")
 
     def __init__(self, storage: Storage) -> None:
         super().__init__(storage)
         self.conversion: Conversion | None = None
+        self.wanted: Format | None = None
 
     def asformat(
         self,
@@ -47,8 +49,9 @@ class PlannedTensor(SparseTensor):
     ) -> SparseTensor:
         """Plan the conversion that this method makes of other tensors, and return the tensor as it is."""
         index = None if index_dtype is None else checked_index_dtype(index_dtype).name
-        wanted = self._requested(format, sort, options)
-        self.conversion = execution.plan_of(storage_of(self), wanted, strict=True, index_dtype=index)
+        self.wanted = self._requested(format, sort, options)
+        if not storage_anywhere(self).is_on_device:
+            self.conversion = execution.plan_of(storage_of(self), self.wanted, strict=True, index_dtype=index)
         return self
 
     def todense(self, order: Any = None, out: np.ndarray[Any, Any] | None = None) -> np.ndarray[Any, Any]:
@@ -65,8 +68,25 @@ def explain_conversion(
     if not isinstance(tensor, SparseTensor) or name not in METHODS:
         given = f"{type(tensor).__name__}.{name}"
         raise NotationError(f"explain takes methods that convert tensors, {', '.join(METHODS)}; not {given}")
-    planned = PlannedTensor(storage_of(tensor))
+    planned = PlannedTensor(storage_anywhere(tensor))
     getattr(planned, name)(*arguments, **named)
-    assert planned.conversion is not None
+    if planned.conversion is None:
+        return _on_device(storage_anywhere(tensor), planned.wanted)
     report = execution.ConversionReport(planned.conversion)
     return titled(stage_texts(report, stages)) if stages else report.text
+
+
+def _on_device(storage: Storage, wanted: Format | None) -> str:
+    """Report how a tensor on a device is copied to a dense format, or why it is not converted."""
+    axes = tuple(f"i{axis}" for axis in range(len(storage.shape)))
+    assert wanted is not None
+    target = f"{storage.format} {storage.type.dtype} is converted to {wanted} {storage.type.dtype} on {storage.device}"
+    try:
+        if not wanted.is_dense:
+            execution.convert(storage, wanted)
+            return f"{target}: it has this format"
+        copy, variant = Assignment(Access("C", axes), Access("A", axes)), execution.variant_for((storage,))
+        plan = execution.plan_for(copy, (storage.type,), format=wanted, variant=variant)
+    except DeviceError as error:
+        return f"{target}\n{execution.refused_line(error)}"
+    return f"{target}\n{execution.PlanReport(plan, (storage,)).summary()}"

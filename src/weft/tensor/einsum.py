@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from functools import lru_cache
+from functools import lru_cache, partial
 from types import MethodType
 from typing import TYPE_CHECKING, Any, overload
 
@@ -681,15 +681,24 @@ def explain(*operands: Any, stages: bool | str | Iterable[str] = False, **named:
     looked = execution.looked_up(assignment, held, dtype_name)
     storages = tuple([by_name[name].storage for name in operand_names(assignment)])
     types = tuple([storage.type for storage in storages])
-    usual = execution.plan_for(looked.assignment, types, format=result_format, dtype=dtype_name)
+    planned = partial(
+        execution.plan_for, format=result_format, dtype=dtype_name, variant=execution.variant_for(storages)
+    )
+    try:
+        usual = planned(looked.assignment, types)
+    except DeviceError as error:
+        if stages or picture:
+            raise
+        formats = execution.formats_line(dict(zip(operand_names(assignment), types, strict=True)))
+        return "\n".join([to_text(explicit_sums(assignment)), formats, execution.refused_line(error)])
     plan, alternatives = usual.chosen(storages)
-    texts = execution.PlanReport(plan)
+    texts = execution.PlanReport(plan, storages)
     if picture:
         return drawn(texts, stages)
     if stages:
         return titled(stage_texts(texts, stages, looked))
     # Computations share kernels whatever their operands are called, so the kernel that runs has other names.
-    shared = execution.plan_for(execution.anonymous(looked.assignment), types, format=result_format, dtype=dtype_name)
+    shared = planned(execution.anonymous(looked.assignment), types)
     origins = execution.PlanReport(shared.chosen(storages)[0]).origins
     chosen = [f"chosen for these operands: {each.name}, since {each.reason}" for each in alternatives]
     asked_dense = result_format is not None and result_format.is_dense

@@ -528,7 +528,7 @@ class SparseTensor(Dispatch, LazyMethods):
             check_keywords(SparseTensor.asformat, self.format if format is None else format, options)
         # Options are parts of formats, which must be hashable.
         given = {name: tuple(value) if isinstance(value, list) else value for name, value in options.items()}
-        return foreign_tensors.requested(self._storage, self.layout if format is None else format, given, sort=sort)
+        return foreign_tensors.requested(self._anywhere, self.layout if format is None else format, given, sort=sort)
 
     def suggest_format(self, op: str = "spmv") -> Suggestion:
         """Suggest a format that suits this tensor, with the reasons.
