@@ -17,7 +17,7 @@ import scipy.sparse as sp
 import weft
 
 from . import inputs, reference
-from .inputs import matrix, shifted, tensor
+from .inputs import matrix, redrawn, shifted, tensor
 
 __all__ = ["CASES", "Case", "runs_of", "values_of"]
 
@@ -123,10 +123,27 @@ def sddmm(rank: int) -> Callable[[str], Runs]:
     return make
 
 
-def add(name: str) -> Runs:
-    s, t = matrix(name), shifted(matrix(name), 1)
-    a, b = weft.asarray(s), weft.asarray(t)
-    return {"weft": lambda: a + b, "ref": lambda: reference.add(s, t), "scipy": lambda: s + t}
+def moved(a: sp.csr_array) -> sp.csr_array:
+    """The other operand as the papers make it, whose pattern predictors of branches learn."""
+    return shifted(a, 1)
+
+
+def add(other: Callable[[sp.csr_array], sp.csr_array]) -> Callable[[str], Runs]:
+    def make(name: str) -> Runs:
+        s, t = matrix(name), other(matrix(name))
+        a, b = weft.asarray(s), weft.asarray(t)
+        return {"weft": lambda: a + b, "ref": lambda: reference.add(s, t), "scipy": lambda: s + t}
+
+    return make
+
+
+def multiply(other: Callable[[sp.csr_array], sp.csr_array]) -> Callable[[str], Runs]:
+    def make(name: str) -> Runs:
+        s, t = matrix(name), other(matrix(name))
+        a, b = weft.asarray(s), weft.asarray(t)
+        return {"weft": lambda: a * b, "scipy": lambda: s.multiply(t)}
+
+    return make
 
 
 def plus3(name: str) -> Runs:
@@ -203,7 +220,10 @@ CASES: dict[str, Case] = {
         Case("SpMM 32", spmm(32), ("denormal", "Lin", "ecology1", "powerlaw", "blocked3"), REAL, BOTH, speedup=1.7),
         Case("SpMM 128", spmm(128), ("denormal", "Lin", "blocked3"), REAL, BOTH),
         Case("SDDMM 64", sddmm(64), ("denormal", "Lin", "blocked3", "uniform"), REAL, SAME),
-        Case("CSR+CSR", add, ALL, REAL, BOTH, speedup=1.5),
+        Case("CSR+CSR", add(moved), ALL, REAL, BOTH, speedup=1.5),
+        Case("CSR+CSR independent", add(redrawn), ("denormal", "uniform"), REAL, BOTH),
+        Case("CSR*CSR", multiply(moved), ("denormal", "Lin", "uniform"), REAL, {"scipy": 1.0}),
+        Case("CSR*CSR independent", multiply(redrawn), ("denormal", "uniform"), REAL, {"scipy": 1.0}),
         Case("PLUS3", plus3, (*STENCILS, "powerlaw", "uniform", "blocked3"), REAL, BOTH),
         Case("SpGEMM", spgemm, (*STENCILS, "denormal", "powerlaw", "blocked3"), REAL, {"scipy": 0.67}, speedup=1.5),
         Case("TTV", ttv, TENSORS, FACTS, SAME),

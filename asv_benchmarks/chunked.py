@@ -25,7 +25,7 @@ from distributed.protocol import deserialize, serialize
 import weft
 
 from .inputs import scaled
-from .measure import Ratio, Run, interleaved, threads
+from .measure import Ratio, Run, forget_peak, interleaved, memory_of, threads
 
 __all__ = ["ROWS", "Row", "main", "measured"]
 
@@ -188,16 +188,6 @@ def product_seconds(workers: int) -> float:
         return perf_counter() - begin
 
 
-def _memory(name: str) -> float:
-    with open("/proc/self/status") as file:
-        return next(int(line.split()[1]) * 1024.0 for line in file if line.startswith(name))
-
-
-def _forget_peak() -> None:
-    with open("/proc/self/clear_refs", "w") as file:
-        file.write("5")
-
-
 def peaks() -> dict[str, float]:
     """Return what streaming a file adds to the memory of a worker at most, over the bytes of two chunks."""
     matrix = weft.random((scaled(500_000), 5000), nnz=20 * scaled(500_000), rng=0, format="csr")
@@ -213,10 +203,10 @@ def peaks() -> dict[str, float]:
         found = {}
         for name, job in jobs.items():
             job.compute()
-            client.run(_forget_peak)
-            before = client.run(_memory, "VmRSS")
+            client.run(forget_peak)
+            before = client.run(memory_of, "VmRSS")
             job.compute()
-            added = [peak - before[worker] for worker, peak in client.run(_memory, "VmHWM").items()]
+            added = [peak - before[worker] for worker, peak in client.run(memory_of, "VmHWM").items()]
             found[name] = max(added) / (matrix.nbytes / 5)
         return found
 

@@ -27,7 +27,7 @@ def benchmark_class(name: str) -> type:
         return track
 
     members = {f"track_ratio_{peer}": tracker(peer) for peer in case.targets}
-    title = name.replace(" ", "").replace("+", "plus")
+    title = name.replace(" ", "").replace("+", "plus").replace("*", "times")
     return type(
         title,
         (),

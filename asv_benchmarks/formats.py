@@ -9,7 +9,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from . import inputs, mkl
-from .measure import Ratio, interleaved, threads
+from .measure import Ratio, Run, interleaved, threads
 
 __all__ = [
     "CONVERSIONS",
@@ -20,6 +20,7 @@ __all__ = [
     "Product",
     "addition",
     "conversion",
+    "conversion_runs",
     "multiplication",
     "product",
     "sparse_vector",
@@ -53,6 +54,7 @@ CONVERSIONS = {
     ("csr", "coo"): 1.0,
     ("coo", "csc"): 1.0,
     ("csr", "bsr"): 1.0,
+    ("csc", "bsr"): 1.0,
     ("bsr", "csr"): 1.0,
     ("csr", "dia"): 0.5,
     ("coo", "dia"): 0.5,
@@ -61,6 +63,8 @@ CONVERSIONS = {
     ("dia", "csc"): 1.0,
     ("dia", "coo"): 1.0,
 }
+TAKEN = {"csr": 0.5, "csc": 0.5, "coo": 0.5}
+"""Formats of SciPy that ``asarray`` takes in, and the most that it may take of the time of ``A @ x``."""
 UNSORTED = ("coo", "csr")
 """Formats whose entries come in any order, to be sorted as csr."""
 
@@ -165,10 +169,56 @@ def _operands(formats: tuple[str, str], source: str) -> tuple[Any, Any, dict[str
     return peer, weft.asarray(peer), {"blocksize": (3, 3)} if wanted == "bsr" else {}
 
 
-def conversion(formats: tuple[str, str], source: str) -> Ratio:
-    """``A.asformat(target)``."""
+def conversion_runs(formats: tuple[str, str], source: str) -> dict[str, Run]:
+    """``A.asformat(target)`` of weft and SciPy."""
     peer, made, options = _operands(formats, source)
-    return _ratio(lambda: made.asformat(formats[1], **options), lambda: stored(peer, formats[1]))
+    return {"weft": lambda: made.asformat(formats[1], **options), "scipy": lambda: stored(peer, formats[1])}
+
+
+def conversion(formats: tuple[str, str], source: str) -> Ratio:
+    """``A.asformat(target)`` beside SciPy."""
+    return _ratio(*conversion_runs(formats, source).values())
+
+
+def taken_in(format: str, source: str) -> Ratio:
+    """``weft.asarray`` of SciPy's matrix over ``A @ x`` of the tensor."""
+    import weft
+
+    peer = stored(inputs.matrix(source), format)
+    x, made = np.random.default_rng(0).random(peer.shape[1]), weft.asarray(peer)
+    return _ratio(lambda: weft.asarray(peer), lambda: made @ x)
+
+
+def bound(source: str) -> Ratio:
+    """``A @ x`` of csr over one read of the arrays of ``A`` and ``x``."""
+    import weft
+
+    from . import reference
+
+    a = inputs.matrix(source)
+    x, made = np.random.default_rng(0).random(a.shape[1]), weft.asarray(a)
+    return _ratio(lambda: made @ x, lambda: reference.read(a.indptr, a.indices, a.data, x))
+
+
+def products_of_mkl(source: str) -> dict[str, Ratio]:
+    """``A @ x`` and ``A.T @ x`` of csr beside Intel MKL, with its inspector and without."""
+    import weft
+
+    a = inputs.matrix(source)
+    made, found = weft.asarray(a), {}
+    for name, transposed in (("A @ x", False), ("A.T @ x", True)):
+        mine = made.T if transposed else made
+        x = np.random.default_rng(0).random(mine.shape[1])
+        peers = {
+            "mkl": mkl.multiplier(a, x, transposed=transposed),
+            "mkl inspected": mkl.multiplier(a, x, transposed=transposed, inspected=True),
+        }
+        for peer in peers.values():
+            np.testing.assert_allclose(peer(), mine @ x)
+        with threads(1):
+            samples = interleaved({"weft": lambda mine=mine, x=x: mine @ x, **peers})
+        found |= {f"{name} {peer}": samples.ratio("weft", peer) for peer in peers}
+    return found
 
 
 def sorting(format: str, source: str) -> Ratio:
@@ -216,7 +266,7 @@ def _ratio(ours: Callable[[], object], theirs: Callable[[], object]) -> Ratio:
         return interleaved({"weft": ours, "peer": theirs}).ratio("weft", "peer")
 
 
-def rows(only: str) -> Iterator[tuple[str, str, str, Ratio, float]]:
+def rows(only: str) -> Iterator[tuple[str, str, str, Ratio, float | None]]:
     """Name, input, peer, ratio and target of every line."""
     for format, names in PRODUCTS.items():
         for source in names:
@@ -241,6 +291,17 @@ def rows(only: str) -> Iterator[tuple[str, str, str, Ratio, float]]:
         for source in sources(formats):
             if only in f"convert {formats[0]}_{formats[1]}":
                 yield f"convert {'_'.join(formats)}", source, "scipy", conversion(formats, source), target
+    for format, target in TAKEN.items():
+        for source in PRODUCTS["csr"]:
+            if only in f"asarray {format}":
+                yield f"asarray {format}", source, "A @ x", taken_in(format, source), target
+    for source in PRODUCTS["csr"]:
+        if only in "bound spmv csr":
+            yield "SpMV csr", source, "one read of A and x", bound(source), None
+        if only in "spmv csr mkl" and mkl.available():
+            for name, ratio in products_of_mkl(source).items():
+                what, _, peer = name.partition(" mkl")
+                yield what, source, f"mkl{peer}", ratio, None
     for format in UNSORTED:
         for source in PRODUCTS[format]:
             if only in f"sort {format}":

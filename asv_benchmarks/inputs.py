@@ -22,7 +22,18 @@ import numpy as np
 import scipy.io
 import scipy.sparse as sp
 
-__all__ = ["MATRICES", "TENSORS", "Tensor", "data_files", "matrix", "scale", "shifted", "tensor", "tensor_like"]
+__all__ = [
+    "MATRICES",
+    "TENSORS",
+    "Tensor",
+    "data_files",
+    "matrix",
+    "redrawn",
+    "scale",
+    "shifted",
+    "tensor",
+    "tensor_like",
+]
 
 DIAMOND = [(a, b) for a in range(-2, 3) for b in range(-2, 3) if abs(a) + abs(b) <= 2]
 
@@ -204,6 +215,13 @@ def shifted(a: sp.csr_array, by: int) -> sp.csr_array:
     c = a.tocoo()
     inside = c.col + by < a.shape[1]
     return from_coordinates(c.row[inside], c.col[inside] + by, a.shape)
+
+
+def redrawn(a: sp.csr_array) -> sp.csr_array:
+    """A matrix of the shape of ``a`` with as many entries, at coordinates drawn apart from those of ``a``."""
+    rng, cells = np.random.default_rng(77), a.shape[0] * a.shape[1]
+    keys = distinct(lambda count: rng.integers(0, cells, count), min(a.nnz, cells // 2))
+    return from_coordinates(keys // a.shape[1], keys % a.shape[1], a.shape)
 
 
 def tensor_like(t: Tensor) -> Tensor:

@@ -8,6 +8,7 @@ them.
 
 from __future__ import annotations
 
+import ctypes
 import gc
 import os
 import statistics
@@ -17,7 +18,19 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib.util import find_spec
 
-__all__ = ["Ratio", "Run", "Samples", "installed", "interleaved", "one_cpu", "seconds_of", "threads"]
+__all__ = [
+    "Ratio",
+    "Run",
+    "Samples",
+    "added_at_peak",
+    "forget_peak",
+    "installed",
+    "interleaved",
+    "memory_of",
+    "one_cpu",
+    "seconds_of",
+    "threads",
+]
 
 Run = Callable[[], object]
 Clock = Callable[[], float]
@@ -104,6 +117,31 @@ def installed(package: str) -> bool:
 def seconds_of(run: Run, *, sample: float = 2e-3, budget: float = 1.0) -> float:
     """Seconds a call, the median."""
     return interleaved({"run": run}, sample=sample, budget=budget).median("run")
+
+
+def memory_of(name: str) -> float:
+    """The bytes of this process that Linux counts as ``VmRSS``, its memory now, or ``VmHWM``, the peak."""
+    with open("/proc/self/status") as file:
+        return next(int(line.split()[1]) * 1024.0 for line in file if line.startswith(name))
+
+
+def forget_peak() -> None:
+    """Let ``VmHWM`` begin at the memory that is used now."""
+    with open("/proc/self/clear_refs", "w") as file:
+        file.write("5")
+
+
+def added_at_peak(run: Run) -> float:
+    """The bytes that a call adds to the memory of the process at most, its result included; the first call warms up."""
+    first = run()  # kept, so that its memory does not serve the second
+    gc.collect()
+    ctypes.CDLL(None).malloc_trim(0)  # what was freed would serve the call, too
+    forget_peak()
+    before = memory_of("VmRSS")
+    run()
+    added = memory_of("VmHWM") - before
+    del first
+    return added
 
 
 @contextmanager

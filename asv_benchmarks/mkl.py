@@ -1,4 +1,7 @@
-"""Conversions by Intel MKL's inspector-executor routines, through ctypes (``pip install mkl``): sequential, int32."""
+"""Conversions and products by Intel MKL's inspector-executor routines, through ctypes: sequential, int32.
+
+``pip install mkl`` installs the library.
+"""
 
 from __future__ import annotations
 
@@ -12,9 +15,10 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-__all__ = ["available", "converter"]
+__all__ = ["available", "converter", "multiplier"]
 
 _ZERO_BASED, _ROW_MAJOR, _AS_IT_IS, _TRANSPOSED, _SEQUENTIAL = 0, 101, 10, 11, 1
+_GENERAL, _MANY = 20, 1000
 
 
 @lru_cache(maxsize=1)
@@ -95,4 +99,32 @@ def converter(a: sp.sparray, wanted: str) -> Callable[[], None]:
         mkl.mkl_sparse_destroy(made)
 
     run.kept = a  # type: ignore[attr-defined]
+    return run
+
+
+class _Description(ctypes.Structure):
+    """``struct matrix_descr``: the type of a matrix, which triangle counts, and whether the diagonal is one of ones."""
+
+    _fields_ = (("type", ctypes.c_int), ("mode", ctypes.c_int), ("diag", ctypes.c_int))
+
+
+def multiplier(
+    a: sp.sparray, x: np.ndarray[Any, Any], *, transposed: bool = False, inspected: bool = False
+) -> Callable[[], np.ndarray[Any, Any]]:
+    """``A @ x`` or ``A.T @ x``; if ``inspected``, of what MKL made of ``A`` beforehand for many calls."""
+    mkl, handle = _library(), _handle(a)
+    assert mkl is not None
+    operation, general = _TRANSPOSED if transposed else _AS_IT_IS, _Description(_GENERAL, 0, 0)
+    if inspected:
+        _checked(mkl.mkl_sparse_set_mv_hint(handle, operation, general, _MANY), "hint")
+        _checked(mkl.mkl_sparse_optimize(handle), "inspection")
+
+    def run() -> np.ndarray[Any, Any]:
+        y = np.empty(a.shape[1] if transposed else a.shape[0])
+        one, none = ctypes.c_double(1.0), ctypes.c_double(0.0)
+        status = mkl.mkl_sparse_d_mv(operation, one, handle, general, _pointer(x), none, _pointer(y))
+        _checked(status, "product")
+        return y
+
+    run.kept = a, x  # type: ignore[attr-defined]
     return run

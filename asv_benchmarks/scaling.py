@@ -49,7 +49,7 @@ def benchmark_class(name: str) -> type:
 
     track_speedup.unit = "ratio"  # type: ignore[attr-defined]
     return type(
-        "Threads" + name.replace(" ", "").replace("+", "plus"),
+        "Threads" + name.replace(" ", "").replace("+", "plus").replace("*", "times"),
         (),
         {
             "__module__": __name__,

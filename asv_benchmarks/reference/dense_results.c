@@ -1,7 +1,13 @@
-/* Products of a csr matrix with dense operands. */
+/* Products of a csr matrix with dense operands, and a read of memory. */
 #include <stdint.h>
 #include <string.h>
 #include "reference.h"
+
+uint64_t ref_read(int64_t n, const uint64_t *restrict words) {
+  uint64_t sum = 0;
+  for (int64_t i = 0; i < n; i++) sum += words[i]; /* integers, so that compilers vectorise it */
+  return sum;
+}
 
 void ref_spmv(int32_t m, const int32_t *restrict pos, const int32_t *restrict crd, const double *restrict val,
               const double *restrict x, double *restrict y) {

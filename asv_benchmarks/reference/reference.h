@@ -1,6 +1,7 @@
 /* Hand-written kernels of the papers' algorithms: int32 indices, double values, rows in order, coordinates sorted.
    Whoever calls allocates. This header is also what cffi reads, so it holds prototypes and nothing else. */
 
+uint64_t ref_read(int64_t n, const uint64_t *words);
 void ref_spmv(int32_t m, const int32_t *pos, const int32_t *crd, const double *val, const double *x, double *y);
 void ref_residual(int32_t m, const int32_t *pos, const int32_t *crd, const double *val, const double *x,
                   const double *b, double *y);
