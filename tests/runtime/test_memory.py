@@ -14,6 +14,12 @@ pytestmark = pytest.mark.compiles_alone
 MIB = 1 << 20
 
 
+@pytest.fixture(autouse=True, scope="module")
+def others_are_over():
+    gc.collect()
+    gc.freeze()  # what is left stays, so that it need not be looked through before each test
+
+
 @pytest.fixture(autouse=True)
 def clean():
     gc.collect()  # else arrays of other tests come to the pool in the middle

@@ -38,15 +38,22 @@ def library(tmp_path_factory):
     return directory / f"{levels.machine_level()}.so"
 
 
-def test_without_a_compiler_and_with_equal_bytes(library, tmp_path):
+@pytest.fixture(scope="module")
+def compiled(tmp_path_factory):
+    """The lines of a session without a library, and the cache in which it leaves its kernels."""
+    directory = tmp_path_factory.mktemp("compiled")
+    lines, errors = session("run", directory, directory)
+    assert errors == ""
+    return lines, directory
+
+
+def test_without_a_compiler_and_with_equal_bytes(library, compiled, tmp_path):
     lines, errors = session("run", library.parent, tmp_path, PATH="", WEFT_COMPILE="never")
     assert errors == ""
     assert len(lines) > 5
     assert all(line.startswith("found ") and line.endswith(str(library)) for line in lines[:-1])
-    compiled, errors = session("run", tmp_path, tmp_path)
-    assert errors == ""
-    assert all(line.startswith("compiled ") for line in compiled[:-1] if "installed with" not in line)
-    assert compiled[-1] == lines[-1]
+    assert all(line.startswith("compiled ") for line in compiled[0][:-1] if "installed with" not in line)
+    assert compiled[0][-1] == lines[-1]
 
 
 def test_what_is_shipped_is_found_without_the_compiler(library, tmp_path):
@@ -60,16 +67,19 @@ def test_what_is_shipped_is_found_without_the_compiler(library, tmp_path):
 
 
 @pytest.mark.parametrize("harm", ["missing", "cut", "text"])
-def test_a_library_that_is_not_whole_is_a_line_in_the_log(library, tmp_path, harm):
+def test_a_library_that_is_not_whole_is_a_line_in_the_log(library, compiled, tmp_path, harm):
     broken = tmp_path / "kernels" / library.name
     broken.parent.mkdir()
     contents = library.read_bytes()
     if harm != "missing":
         broken.write_bytes({"cut": contents[:-500], "text": b"not an object"}[harm])
-    lines, errors = session("run", broken.parent, tmp_path / "cache")
+    lines, errors = session("run", broken.parent, compiled[1])
     assert errors == ""
     assert len([line for line in lines if "are not used" in line]) == (harm != "missing")
-    assert any(line.startswith("compiled ") for line in lines)
+    kernels = [line for line in lines if line.startswith("found ")]
+    assert kernels
+    assert all(str(compiled[1]) in line for line in kernels)
+    assert lines[-1] == compiled[0][-1]
 
 
 def test_a_library_whose_file_was_written_anew_is_used(library, tmp_path):
@@ -109,9 +119,10 @@ def test_a_file_is_whole_or_cut(library, tmp_path, kind):
         assert shipped._is_whole(str(path))
 
 
-def test_what_is_asked_of_the_compiler_is_not_shipped(library, tmp_path):
+def test_what_is_asked_of_the_compiler_is_not_shipped(library, compiled, tmp_path):
     for setting in ({"WEFT_OPT": "0"}, {"WEFT_SHIPPED": "0"}):
-        lines, _ = session("run", library.parent, tmp_path / "cache", **setting)
+        lines, _ = session("run", library.parent, compiled[1], **setting)
+        assert len(lines) > 5
         assert not any(str(library) in line for line in lines)
     for setting in (
         {"WEFT_CC": shutil.which("cc")},
