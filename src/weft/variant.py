@@ -26,6 +26,7 @@ class Variant:
     # True if vectors have so many entries that none is iterated for each row of another operand.
     hash_lookup: bool = False
     parallel_loops: bool = False  # True if threads are to share the loops
+    long_rows: bool = False  # True if a row has a large part of all entries, and is cut into pieces for threads
     # True if operands of the result's format, with its indices, all have equal index arrays.
     same_structure: bool = False
     # True if the result has 64-bit index arrays, since there are coordinates or positions beyond 32 bits.

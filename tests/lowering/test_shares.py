@@ -128,7 +128,11 @@ def test_users_cut_loops(case):
         ("s = A(i,j)*x(j)", {"A": "csr"}, lambda s: s.positions("B", 1), "B is no operand"),
         ("s = A(i,j)*x(j)", {"A": "csr"}, lambda s: s.positions("x", 1), "over j do not all add to one sum"),
         ("s = A(i,j)*x(j)", {"A": "csr"}, lambda s: s.positions("A", 2, share=0), "at least one position"),
-        ("y(i) = A(i,j)*x(j)", {"A": "csr"}, lambda s: s.positions("A", 2), "over i do not all add to one sum"),
+        ("y(i) = A(i,j)*x(j)", {"A": "csr"}, lambda s: s.positions("A", 1), "has one position for each row"),
+        ("y(i) = A(i,j)*x(j)", {"A": "coo"}, lambda s: s.positions("A", 2), "listed by level 1, not by level 2"),
+        ("y(i) = A(i,j)*x(j)", {"A": "csr", "x": "s"}, lambda s: s.positions("A", 2), "A is merged with x"),
+        ("y(i) = A(i,j)*x(j)", {"A": "ell"}, lambda s: s.positions("A", 2), "A is not stored by i and then by"),
+        ("y(i) = prod(j, A(i,j))", {"A": "csr"}, lambda s: s.positions("A", 2), "a row of y is not a sum over j"),
         ("B(i,j) = A(i,j)", {"A": "csr", "B": "csr"}, lambda s: s.positions("A", 2), "only if it is dense"),
         ("s = A(i,j)*x(j)", {"A": "skyline"}, lambda s: s.positions("A", 2), "do not follow one another"),
     ],
@@ -136,6 +140,87 @@ def test_users_cut_loops(case):
 def test_reasons(text, formats, schedule, reason):
     with pytest.raises(ScheduleError, match=reason):
         weft.compile(text, schedule=schedule, **formats)
+
+
+LONG_ROWS = [  # each with the level that cuts rows of its first operand
+    ("y(i) = A(i,j)*x(j)", "csr", 2),
+    ("y(i) = A(i,j)*x(j)", "csr unsorted", 2),
+    ("y(i) = A(i,j)*x(j)", "dcsr", 2),
+    ("y(i) = A(i,j)*x(j)", "coo", 1),
+    ("y(i) = sum(j, sqrt(A(i,j)))", "coo", 1),
+    ("C(i,k) = A(i,j)*X(j,k)", "csr", 2),
+    ("C(i,k) = A(i,j)*X(j,k)", "coo", 1),
+    ("M(i,k) = T(i,j,l)*X(j,k)*Z(l,k)", "csf", 3),
+    ("M(i,k) = T(i,j,l)*X(j,k)*Z(l,k)", "coo", 1),
+    ("y(i) = sum(j, max(l, T(i,j,l)))", "coo", 1),
+]
+SHORT = {
+    "even": lambda rng: rng.integers(0, 50, 3000),
+    "two fifths in one": lambda rng: np.where(rng.random(3000) < 0.4, 17, rng.integers(0, 50, 3000)),
+    "first and last": lambda rng: rng.choice([0, 49], 3000),
+    "the last": lambda rng: np.full(3000, 49),
+    "one entry": lambda rng: np.array([3]),
+    "none": lambda rng: np.empty(0, int),
+}
+
+
+def operands_of(text, format, rows):
+    rng = np.random.default_rng(4)
+    i = SHORT[rows](rng)
+    i, j = np.divmod(np.sort(400 * i + rng.integers(0, 400, len(i))), 400)
+    l, values = rng.integers(0, 9, len(i)), rng.random(len(i))
+    made = {
+        "A": lambda: weft.asarray(scipy.sparse.coo_array((values, (i, j)), shape=(50, 400))),  # with duplicates
+        "T": lambda: weft.from_coords([i, j, l], values, shape=(50, 400, 9)),
+        "x": lambda: rng.random(400), "X": lambda: rng.random((400, 6)), "Z": lambda: rng.random((9, 6)),
+    }  # fmt: skip
+    made = {name: make() for name, make in made.items() if re.search(rf"\b{name}\(", text)}
+    name = next(iter(made))
+    return {**made, name: made[name] if format == "coo" else made[name].asformat(format)}
+
+
+@pytest.mark.parametrize("rows", SHORT)
+@pytest.mark.parametrize("case", LONG_ROWS, ids=str)
+def test_long_rows_are_cut(case, rows):
+    text, format, level = case
+    operands = operands_of(text, weft.formats["csr"](2).unsorted() if format == "csr unsorted" else format, rows)
+    first, *_ = operands
+    types = {name: value.layout for name, value in operands.items() if isinstance(value, weft.SparseTensor)}
+    kernel = weft.compile(
+        text, **types, **{text[0]: "dense"}, schedule=lambda loops: loops.positions(first, level, share=70)
+    )
+    assert "long_rows" in kernel.source
+    results = []
+    for threads in (1, 2, 3, 7):
+        with weft.config.override(num_threads=threads, parallel_threshold=1):
+            results.append(whole(kernel(*(operands[name] for name in kernel.operands))))
+    for found in results[1:]:
+        np.testing.assert_array_equal(found, results[0])
+    expected = whole(weft.evaluate(text, **{name: whole(value) for name, value in operands.items()}))
+    np.testing.assert_allclose(results[0], expected, rtol=1e-12)
+
+
+@pytest.mark.parametrize("format", ["csr", "coo", "dcsr"])
+def test_long_rows_are_seen(format):
+    """By the longest row alone, whatever the number of threads."""
+    rng = np.random.default_rng(6)
+    rows = np.sort(rng.integers(0, 900, 300_000))
+    chosen = []
+    for part in (0.0, 0.2, 0.4):
+        first = np.sort(np.where(rng.random(300_000) < part, 500, rows))
+        A = weft.from_coords([first, np.arange(300_000)], rng.random(300_000), (900, 300_000)).asformat(format)
+        x, results = rng.random(300_000), []
+        for threads in (1, 3):
+            with weft.config.override(num_threads=threads):
+                results.append(A @ x)
+                chosen.append("long rows, since" in weft.explain("ij,j->i", A, x))
+        np.testing.assert_array_equal(*results)
+        with weft.config.override(disable={"positions"}):
+            np.testing.assert_allclose(A @ x, results[0])
+            assert "long rows" not in weft.explain("ij,j->i", A, x)
+        with weft.config.override(reassociate=False):
+            assert "long rows" not in weft.explain("ij,j->i", A, x)
+    assert chosen == [False, False, False, False, True, True]
 
 
 @pytest.mark.parametrize("text", ["s = A(i,j)*x(j)", "y(j) = A(i,j)*x(i)"])

@@ -25,6 +25,9 @@ weft.config.num_threads, weft.config.parallel_threshold = 2, 0
 A = weft.asarray(np.eye(40), format="csr")
 T = weft.zeros((40, 40), format="dok")
 weft.evaluate("y(i) = A(i,j) * 2", A=A)
+S = weft.asarray(np.ones((2, 200_000)), format="csr")  # whose rows and whose sum threads share
+ones = np.ones(200_000)
+assert (S @ ones == 200_000).all() and weft.einsum("ij,ij->", S, S) == 400_000
 going = True
 
 
@@ -56,6 +59,7 @@ for k in range(8):
         T[2] = np.ones(40)
         assert T[1, 1] == -5 and T.sum(axis=1)[2] == 40
         assert (weft.evaluate(f"y(i) = A(i,j) * {k}.25", A=A) == k + 0.25).all()
+        assert (S @ ones == 200_000).all() and weft.einsum("ij,ij->", S, S) == 400_000
         assert A.asformat("csc").nnz == 40 and (weft.zeros(10**6) == 0).all()
         os._exit(7)
     statuses.append(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))

@@ -32,12 +32,19 @@ def vector(n):
 
 MERGED = "y = a(i) * b(i) + " + " + ".join(f"a(i) * {k}.5" for k in range(10))
 SLOW = "y = " + " + ".join(f"tanh(x(i) * {k}.5)" for k in range(1, 9))
+OF_ROWS = SLOW.replace("y =", "y(i) =").replace("x(i)", "A(i,j)")
 CASES = {
     "products": (lambda n: (matrix(n, n * n // 10, "csr"),), lambda A: A @ A, 60, 3000),
     "dense products": (lambda n: (weft.asarray(rng.random((n, n))),), lambda A: weft.einsum("ij,jk", A, A), 60, 2500),
     "scattered": (lambda n: (listed(n),), lambda A: [A.asformat("csr") for _ in range(9)], 500, 3 * 10**6),
     "sorted": (lambda n: (listed(n),), lambda A: [A.asformat("csf") for _ in range(9)], 500, 3 * 10**6),
     "reduced": (lambda n: (weft.asarray(rng.random(n)),), lambda x: weft.evaluate(SLOW, x=x), 500, 10**7),
+    "long rows": (
+        lambda n: (weft.asarray(rng.random((2, n)), format="csr"),),
+        lambda A: weft.evaluate(OF_ROWS, A=A, format="dense"),
+        200_000,
+        5 * 10**6,
+    ),
     "merged": (
         lambda n: (vector(n), vector(n)),
         lambda a, b: [weft.evaluate(MERGED, a=a, b=b) for _ in range(50)],
@@ -91,7 +98,9 @@ print(least)
 
 
 @pytest.mark.parametrize("threads", [1, 2])
-@pytest.mark.parametrize("name", ["products", "dense products", "scattered", "sorted", "reduced", "merged", "queries"])
+@pytest.mark.parametrize(
+    "name", ["products", "dense products", "scattered", "sorted", "reduced", "long rows", "merged", "queries"]
+)
 def test_a_kernel_ends_soon_after_it_is_interrupted(name, threads):
     command = [sys.executable, "-c", CHILD, name, str(threads)]
     done = subprocess.run(command, capture_output=True, text=True, timeout=300)

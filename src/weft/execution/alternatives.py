@@ -18,6 +18,7 @@ from ..storage.views import share
 from . import thresholds
 from .assembly import Assembly
 from .facts import LoopFacts
+from .long_rows import has_long_row
 from .structure import same_structure
 
 if TYPE_CHECKING:
@@ -147,6 +148,13 @@ def _has_work_for_threads(plan: Plan, storages: Sequence[Storage]) -> bool:
     return all(n >= thresholds.THRESHOLDS.reads_of_converted for n in reads)
 
 
+def _has_long_row(plan: Plan, storages: Sequence[Storage]) -> bool:
+    """Return whether a row has so many entries that threads share it, whatever their number is."""
+    rows = plan.facts.how.rows
+    storage = storages[rows.operand]
+    return storage.vals.size > thresholds.THRESHOLDS.entries_of_long_rows and has_long_row(storage, rows)
+
+
 def _sizes(kernel: Kernel, storages: Sequence[Storage]) -> dict[str, int]:
     shapes = {name: s.shape for name, s in zip(kernel.facts.operands, storages, strict=True)}
     return {v: n for a in kernel.facts.accesses for v, n in zip(a.indices, shapes[a.tensor], strict=True)}
@@ -214,6 +222,15 @@ HASH_LOOKUP = Alternative(
     "hash-lookup",
     must_wait=True,
 )
+LONG_ROWS = Alternative(
+    "long rows",
+    "a row has a large part of the entries, so that it is cut into pieces, whose sums are joined in order",
+    {"long_rows": True},
+    attrgetter("loops.schedule.rows"),  # None if rows cannot be cut
+    _has_long_row,
+    "positions",
+    must_wait=True,
+)
 PARALLEL_LOOPS = Alternative(
     "parallel loops",
     "several threads have enough to do, so that they get loops that they can share",
@@ -260,7 +277,7 @@ Positions beyond 32 bits, which only a run can count, lead to wide index arrays 
 """
 
 ALTERNATIVES = (
-    *(EQUAL_STRUCTURES, NO_DENSE_LEVELS, NO_DENSE_RESULT, DENSE_RESULT, HASH_LOOKUP, PARALLEL_LOOPS),
+    *(EQUAL_STRUCTURES, NO_DENSE_LEVELS, NO_DENSE_RESULT, DENSE_RESULT, HASH_LOOKUP, LONG_ROWS, PARALLEL_LOOPS),
     *(*BY_SHAPE, PARALLEL_APPEND),
 )
 """The alternatives in the order in which they are tried."""

@@ -165,6 +165,20 @@ class RunFacts:
 
 
 @record
+class RowFacts:
+    """An operand whose rows may be cut, and the arrays that tell how many entries each has.
+
+    These are the edges of segments, from the innermost level up, or the first coordinates of all entries.
+    """
+
+    operand: int  # its place
+    arrays: tuple[int, ...]  # places among its arrays
+    listed: bool  # whether there is one array of coordinates
+    piece: int  # the number of entries in a piece
+    parts: int  # a long row has more than all entries divided by this number
+
+
+@record
 class Steps:
     """Assignments in the order in which they run; each reads the operands and the results of those before it."""
 

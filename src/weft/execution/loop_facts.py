@@ -19,10 +19,12 @@ from ..assembly.user_query_writer import UserQueryWriter
 from ..code_options import CodeOptions
 from ..compiler import PlannedLoops, plan_loops, plan_on_structure, schedule_entry_loops
 from ..formats import Format, TensorType
+from ..formats.adjoining import arrays_of_rows, lists_entries
 from ..formats.append_chains import append_chains
 from ..formats.format import level_variables
 from ..formats.growing_tables import tables_of
 from ..formats.size_bound import SizeBound
+from ..formats.tensor_vars import TensorVars
 from ..index_notation import to_text
 from ..index_notation.nodes import Expr, Reduce
 from ..index_notation.traversal import reductions
@@ -33,11 +35,13 @@ from ..module import Module, copies_entries
 from ..queries import Statement
 from ..queries.table1_rewrites import SourceFacts, optimize
 from ..records import replace
+from ..scheduling.long_rows import PARTS
 from .facts import (
     EntryRequest,
     LoopFacts,
     QueryRequest,
     Request,
+    RowFacts,
     RunFacts,
     StoredAgain,
     TableRequest,
@@ -138,6 +142,16 @@ def loop_facts(loops: PlannedLoops) -> LoopFacts:
         tuple(fill_operands(loops.types).items()),
         insertion_facts(loops),
     )
+
+
+def row_facts(loops: PlannedLoops, operands: tuple[str, ...]) -> RowFacts | None:
+    """Return what tells whether an operand has long rows."""
+    rows = loops.schedule.rows
+    assert rows is not None
+    name = rows.access.tensor
+    tensor = TensorVars.of(name, loops.schedule.types[name], str)
+    arrays = arrays_of_rows(tensor, rows.level)
+    return RowFacts(operands.index(name), arrays, lists_entries(tensor), rows.share, PARTS)
 
 
 def _renamed_value(loops: PlannedLoops) -> Expr:

@@ -9,7 +9,7 @@ from ..formats import Format, TensorType
 from ..index_notation.nodes import Access, Assignment
 from ..records import record
 from ..variant import Variant
-from .facts import Steps
+from .facts import RowFacts, Steps
 from .loops import Loops
 
 
@@ -24,6 +24,7 @@ class KernelPlan:
     structure_operands: tuple[int, ...] = ()  # positions of operands that may all share the result's sparsity structure
     # Places of vectors that are iterated many times, each with that of the operand whose coordinates cause that.
     scans: tuple[tuple[int, int], ...] = ()
+    rows: RowFacts | None = None  # the operand whose rows may be cut
 
 
 @record

@@ -37,6 +37,7 @@ from .insertion_loops import entry_loops
 from .loop_facts import loop_facts as loop_facts
 from .loop_facts import module as module
 from .loop_facts import optimized_queries as optimized_queries
+from .loop_facts import row_facts as row_facts
 from .loop_facts import run_facts as run_facts
 from .loop_facts import varied as varied
 from .loops import Loops
@@ -126,7 +127,9 @@ def _kernel_plan(
     choice = Choice(loops.module.loops, tuple(types), varies, structure_operands)
     names = tuple([a.name for a in ALTERNATIVES if choice.may_be(a)])
     scans = s.repeated_scans if "hash lookup" in names else ()
-    return KernelPlan(loops, target, names, varies, structure_operands, tuple([(place[a], place[b]) for a, b in scans]))
+    rows = row_facts(loops.module.loops, tuple(types)) if "long rows" in names else None
+    found = tuple([(place[a], place[b]) for a, b in scans])
+    return KernelPlan(loops, target, names, varies, structure_operands, found, rows)
 
 
 def _sharing(

@@ -136,7 +136,12 @@ def _parallel(module: Module) -> str:
     if shared is not None:
         # Tiles are ranges of one variable, though the loop inside may run over another.
         of = {cut.outer: (cut.tiles if isinstance(cut, Split) else None) or cut.var for cut in program.splits}
-        return f"parallel: the loop over {f'blocks of {of[shared]}' if shared in of else shared}{alone}"
+        rows = (
+            f", and long rows of {program.shares.access.tensor}, whose sums are joined in order"
+            if program.shares
+            else ""
+        )
+        return f"parallel: the loop over {f'blocks of {of[shared]}' if shared in of else shared}{rows}{alone}"
     if (shares := program.shares) is not None and module.evaluation.chunked:
         operand = shares.access.tensor
         return f"parallel: shares of the entries of {operand}, whose sums are joined in order{alone}"

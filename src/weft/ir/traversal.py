@@ -134,9 +134,13 @@ def used_names(node: Node) -> set[str]:
     return {n.name for n in walk(node) if type(n) is ir.Var}
 
 
-def declared_names(node: Node) -> list[str]:
-    """Return the names that declarations, loops and allocations under ``node`` declare, in order, with repetitions."""
-    return [n.var.name for n in statements(node) if type(n) in (ir.Declare, ir.For, ir.Allocate, ir.Array)]  # type: ignore[union-attr]
+def declared_names(node: Node, *, regions: bool = True) -> list[str]:
+    """Return the names that declarations, loops and allocations under ``node`` declare, in order, with repetitions.
+
+    Parallel regions are not entered if ``regions`` is false.
+    """
+    inside = statements(node, regions=regions)
+    return [n.var.name for n in inside if type(n) in (ir.Declare, ir.For, ir.Allocate, ir.Array)]  # type: ignore[union-attr]
 
 
 def assigned_names(node: Node) -> set[str]:

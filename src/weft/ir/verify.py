@@ -6,7 +6,7 @@ from ..errors import LoweringError
 from . import nodes as ir
 from .precedence import BINARY
 from .printer import expression_text, function_text
-from .traversal import assigned_names, declared_names, free_variables
+from .traversal import assigned_names, declared_names, free_variables, statements
 from .types import SCALARS, is_complex, is_integer, is_pointer
 
 _LOGIC = ("&&", "||")
@@ -39,10 +39,11 @@ def problems(function: ir.Function) -> list[str]:
     outer.setdefault(THREADS.name, THREADS.ty)
     checker.scopes = [outer, {}]
     checker.stmt(function.body)
-    # Scratch pointers are declared at the top of a C function, so that their names must differ in all scopes.
-    scratch = [name for name in declared_names(function.body) if name in checker.scratch]
-    for name in sorted({name for name in scratch if scratch.count(name) > 1}):
-        checker.say(f"the scratch array {name} shares its name with another variable")
+    # Scratch pointers are declared at the top of a C function, so that their names must differ in all its scopes.
+    parts = [s for s in statements(function.body) if isinstance(s, ir.Parallel)]
+    for names in (declared_names(function.body, regions=False), *map(declared_names, parts)):
+        for name in sorted({name for name in checker.scratch if names.count(name) > 1}):
+            checker.say(f"the scratch array {name} shares its name with another variable")
     for name in sorted(checker.scratch - checker.freed):
         checker.say(f"the scratch array {name} is never freed")
     return checker.reasons

@@ -32,6 +32,8 @@ class Environment:
     # The ends of runs of duplicate coordinates, by access and level number. The children of a run are one segment
     # (iterator chaining; 2018, section 4.3).
     segments: Mapping[tuple[Access, int], ir.Expr] = field(default_factory=dict)
+    # The half-open interval of the positions to visit of a level, where these are not all below its parent.
+    limits: Mapping[tuple[Access, int], tuple[ir.Expr, ir.Expr]] = field(default_factory=dict)
     # Values that replace loads from an access, such as the sum of duplicates.
     values: Mapping[Access, ir.Expr] = field(default_factory=dict)
     # A condition for each derived variable whose coordinate is not known yet. The condition is true if every coordinate

@@ -197,6 +197,7 @@ class PlainLoops(LoopCases):
         sums = [result_of(w.producer).target for w in wheres]
         if (
             it.level
+            or it.key in self.env.limits  # the entries of one long row
             or not wheres
             or any(a.indices for a in sums)
             or not may_revisit(self.emitter, self.stmt, it, one_by_one=True)

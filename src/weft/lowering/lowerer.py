@@ -28,6 +28,7 @@ from .function_kind import FunctionKind
 from .function_spec import FunctionSpec
 from .function_state import FunctionState
 from .implicit_entries import visit
+from .long_rows import LongRows, long_rows
 from .loops import emit_loops
 from .operand_values import fill_expr, read_fills
 from .positions import bounds_of, coordinate
@@ -57,7 +58,7 @@ class Lowerer(Emitter):
                 break
             before.append(shared or workspaces.scalar_sum(self, stmt, Environment()))
             stmt = stmt.consumer
-        main = self._chunked_loop(stmt) if isinstance(stmt, Forall) and writer.shares(stmt) else None
+        main = self._shared_loop(stmt) if isinstance(stmt, Forall) and writer.shares(stmt) else None
         if main is None and isinstance(stmt, Forall):
             main = shares.shared_result(self, stmt)
         if main is None:
@@ -78,8 +79,14 @@ class Lowerer(Emitter):
         finder.state.names = self.state.names  # both become parts of one function
         return finder.statement(self.context.program.stmt, Environment())
 
-    def _chunked_loop(self, stmt: Forall) -> ir.Stmt | None:
-        """Return the outermost loop cut into chunks that threads share, or None if the loop is not a plain loop."""
+    def _shared_loop(self, stmt: Forall) -> ir.Stmt | None:
+        """Return the outermost loop as threads share it, or None if the loop is not a plain loop."""
+        rows = long_rows(self, stmt)
+        chunks = self._chunked_loop(stmt, rows)
+        return chunks if rows is None or chunks is None else block(rows.search(), chunks, rows.cut())
+
+    def _chunked_loop(self, stmt: Forall, rows: LongRows | None = None) -> ir.Stmt | None:
+        """Return the outermost loop, but for long rows, in chunks that threads share; None if it is no plain loop."""
         writer, state = self.writer, self.state
         cut = next((s for s in self.context.program.splits if isinstance(s, Split) and s.outer == stmt.var), None)
         limits: tuple[ir.Expr, ir.Expr]
@@ -120,7 +127,8 @@ class Lowerer(Emitter):
             moved,
             *writer.align_chunk((lo, hi), limits),
         ]
-        body = self.forall(stmt, Environment(), bounds=(lo, hi))
+        part = partial(self.forall, stmt, Environment())
+        body = part((lo, hi)) if rows is None else rows.between((lo, hi), part)
         loop = ir.For(chunk, lit(0), n, block(*bounds, writer.start(chunk), body, writer.finish(chunk)))
         region = ir.Parallel(THREADS, block(*state.scratch), loop, block(*state.release))
         return block(sized, ir.Declare(n, writer.chunks), region)

@@ -29,6 +29,8 @@ def bounds_of(f: FunctionState, it: LevelIterator, v: str, env: Environment) -> 
     """Return the bounds of an iterator: coordinates or positions, as its level iterates."""
     if it.access is None:
         return lit(0), f.context.extents[v]
+    if (limits := env.limits.get(it.key)) is not None:
+        return limits
     m = f.tensors[it.access.tensor].levels[it.level]
     by_value = it.format.capability(ValueIteration)
     if by_value is not None:

@@ -17,7 +17,7 @@ from ..concrete_notation.nodes import Stmt as Statement
 from ..formats.capabilities import QueriedEdges
 from ..formats.format import level_variables
 from ..index_notation.nodes import Access
-from ..ir.builder import add, block, cast, lit, mul
+from ..ir.builder import add, block, cast, lit, mul, sub
 from ..ir.nodes import Binary, Declare, Expr, For, Load, Select, Stmt, Store, Var
 from .environment import Environment
 from .function_state import FunctionState
@@ -112,12 +112,13 @@ class LocatedWriter(ResultWriter):
         super().__init__(f, access)
         self.shared, self.positions_of = lead is not None, lead or access
         self.keeps_duplicates = self.shared  # duplicates of the operand become duplicates of the result
-        self._instead: Expr | None = None  # an array into which values go instead of the result's
+        # An array into which values go instead of the result's, and the position in the result where it begins.
+        self._instead: tuple[Expr, Expr] | None = None
 
     @contextmanager
-    def into(self, array: Expr) -> Iterator[None]:
-        """Store the values of a located result in another array."""
-        self._instead = array
+    def into(self, array: Expr, begin: Expr = lit(0)) -> Iterator[None]:  # noqa: B008
+        """Store the values of a located result from a position on in another array."""
+        self._instead = array, begin
         yield
         self._instead = None
 
@@ -133,24 +134,24 @@ class LocatedWriter(ResultWriter):
         return () if self.shared else locate_levels(self.f, self.access, env, pos)
 
     def store(self, stmt: Assign, env: Environment) -> Stmt:
-        f, vals = self.f, self._instead or self.vars.vals
+        f, (vals, begin) = self.f, self._instead or (self.vars.vals, lit(0))
         if not f.kind.values:
             return block()
         value = cast(value_of(f, stmt.value, env), self.vars.type.dtype)
-        p = position(f, self.positions_of, env)
+        p = sub(position(f, self.positions_of, env), begin)
         return Store(vals, p, value) if stmt.op is None else update(stmt.op, Load(vals, p), value)
 
     def fill(self, resolved: int, base: Expr, value: Expr, part: tuple[Expr, Expr] | None = None) -> Stmt:
         """Return a loop that fills values below ``base`` in level ``resolved - 1``, or below ``part`` of level 0."""
         if not self.f.kind.values:
             return block()
-        size, index = self.values_below(resolved), self.index
+        (vals, begin), size, index = self._instead or (self.vars.vals, lit(0)), self.values_below(resolved), self.index
         if part is not None:
             size = self.values_below(1)
-            return For(index, mul(part[0], size), mul(part[1], size), Store(self.vars.vals, index, value))
+            return For(index, mul(part[0], size), mul(part[1], size), Store(vals, index, value))
         start = Var(f"{index.name}_begin")
-        loop = For(index, start, add(start, size), Store(self.vars.vals, index, value))
-        return block(Declare(start, mul(base, size)), loop)
+        loop = For(index, start, add(start, size), Store(vals, index, value))
+        return block(Declare(start, sub(mul(base, size), begin)), loop)
 
     def values_below(self, level: int) -> Expr:
         """Return the number of values below one parent of ``level``; all levels from it on are located."""

@@ -20,6 +20,7 @@ from ..index_notation.nodes import Access
 from ..index_notation.operator_table import OPERATORS
 from ..index_notation.traversal import accesses
 from ..records import replace
+from .long_rows import rows_to_cut, with_rows_cut
 from .loop_problem import fresh_name
 from .schedule import Schedule
 
@@ -44,7 +45,20 @@ def share_positions(schedule: Schedule) -> Schedule:
 
     program = _in_scalar(schedule)
     cut = replace(program, stmt=cut_sums(program.stmt, schedule.target, positions_of))
-    return replace(schedule, program=cut) if cut.shares else schedule
+    if cut.shares:
+        return replace(schedule, program=cut)
+    return _with_long_rows(schedule) if options.target == "c" else schedule
+
+
+def _with_long_rows(schedule: Schedule) -> Schedule:
+    """Return the schedule with the positions by which long rows can be cut, and cut if it is planned for such rows."""
+    program, converted = schedule.program, {c.name for c in schedule.conversions}
+    types = {name: type for name, type in schedule.types.items() if name not in converted}
+    rows = None if schedule.problem.view.derived else rows_to_cut(program, schedule.target, types)
+    if rows is None:
+        return schedule
+    cuts = schedule.problem.variant.long_rows
+    return replace(schedule, rows=rows, program=with_rows_cut(program, rows) if cuts else program)
 
 
 def _in_scalar(schedule: Schedule) -> Program:
@@ -75,20 +89,22 @@ def cut_sums(stmt: Stmt, target: Access, positions_of: Callable[[Forall], Positi
         stmt = stmt.consumer
     match stmt:
         case Seq(stmts=(*first, Forall() as loop)):
-            if not any(isinstance(s, Where) for each in first for s in statements(each)) and _scatters(loop, target):
+            early = any(isinstance(s, Where) for each in first for s in statements(each))
+            if not early and why_no_scatter(loop, target) is None:
                 stmt = Seq((*first, replace(loop, positions=positions_of(loop))))
     for producer in reversed(producers):
         stmt = Where(stmt, producer)
     return stmt
 
 
-def _scatters(loop: Forall, target: Access) -> bool:
-    """Return whether iterations of a loop add to any elements of the result by one operator."""
+def why_no_scatter(loop: Forall, target: Access) -> str | None:
+    """Return the reason why iterations of a loop do not add to any elements of the result by one operator, or None."""
     ops = {a.op for a in assignments(loop) if a.target == target}
-    # The loop is there twice, for one share and for several; a workspace would be allocated in both.
-    inside = statements(loop)
-    uncut = any(isinstance(s, Fill) or (isinstance(s, Where) and result_of(s.producer).target.indices) for s in inside)
-    return not (loop.parallel or uncut or None in ops) and len(ops) == 1 and loop.var not in target.indices
+    if loop.parallel or loop.var in target.indices:
+        return f"each iteration over {loop.var} has elements of {target.tensor} of its own"
+    if any(isinstance(s, Fill) for s in statements(loop)):
+        return f"elements of {target.tensor} are filled inside the loop over {loop.var}"
+    return None if len(ops) == 1 and None not in ops else f"the iterations over {loop.var} do not all add to one sum"
 
 
 def _positions_of(loop: Forall, types: Mapping[str, TensorType]) -> Positions | None:

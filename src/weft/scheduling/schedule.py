@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from ..analysis.derived_variables import radix_components
 from ..analysis.insertion_plan import InsertionPlan
 from ..analysis.terms import dtype_of, merge_reductions, with_independent_sums
-from ..concrete_notation.nodes import Fill, Forall, Program, Split, Stmt, Where
+from ..concrete_notation.nodes import Fill, Forall, Positions, Program, Split, Stmt, Where
 from ..concrete_notation.nodes import Sequence as Seq
 from ..concrete_notation.traversal import result_of
 from ..errors import DeviceError, ScheduleError
@@ -45,6 +45,7 @@ class Schedule:
     # Format to which the result is converted afterwards, if the program does not compute it directly.
     final_format: Format | None = None
     insertion: InsertionPlan | None = None  # how the result is assembled by insertion, if it is
+    rows: Positions | None = None  # the positions by which long rows can be cut
     decisions: tuple[str, ...] = ()  # Decisions and their reasons
 
     @property
@@ -98,6 +99,10 @@ class Schedule:
         if self.repeated_scans:
             vectors = ", ".join(dict.fromkeys(name for name, _ in self.repeated_scans))
             notes.append(f"where {vectors} has many entries: they are found in a hash table instead")
+        if self.rows is not None and not self.program.shares:
+            notes.append(
+                f"where a row has a large part of the entries of {self.rows.access.tensor}: it is cut for threads"
+            )
         return tuple(notes)
 
     def _result_notes(self) -> Iterator[str]:

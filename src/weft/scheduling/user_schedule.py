@@ -8,6 +8,7 @@ from ..analysis.iteration_graph import fits
 from ..analysis.terms import dtype_of
 from ..concrete_notation import Program, assignments, to_text, transformations, why_not_concrete
 from ..concrete_notation.nodes import Positions
+from ..concrete_notation.traversal import foralls_of
 from ..errors import ScheduleError
 from ..formats import TensorType
 from ..formats.append_chains import append_chains
@@ -18,7 +19,8 @@ from ..index_notation.nodes import Access, Apply, Assignment, Expr, Reduce
 from ..index_notation.operator_table import ABSORBING
 from ..index_notation.traversal import accesses, rewrite, rewrite_outermost, walk
 from ..records import record, replace
-from .positions import ENTRIES, cut_sums, why_not_cut
+from .long_rows import why_rows_stay_whole, with_rows_cut
+from .positions import ENTRIES, cut_sums, why_no_scatter, why_not_cut
 
 
 @record
@@ -88,16 +90,23 @@ class LoopNest:
     def positions(self, operand: str, level: int, share: int = ENTRIES) -> LoopNest:
         """Cut the loop over an operand's outermost level into shares of ``share`` positions of a level of it.
 
-        Levels count from 1. Threads sum shares apart, and the sums are joined in order.
+        Levels count from 1. Threads sum shares apart, and the sums are joined in order. If threads share the rows of
+        the result, only long rows are cut.
         """
         read = [a for s in assignments(self.program.stmt) for a in accesses(s.value) if a.tensor == operand]
         self._try(None if read and operand in self.types else f"{operand} is no operand of these loops")
         self._try(why_not_cut(read[0], self.types, self._target, level, share))
         shared = Positions(read[0], level - 1, share)
+        if self.program.shared_loop is not None:
+            self._try(why_rows_stay_whole(self.program, self._target, self.types, read[0], level - 1))
+            return replace(self, program=with_rows_cut(self.program, shared))
         v = level_variables(read[0], self.types[operand].format)[0]
         stmt = cut_sums(self.program.stmt, self._target, lambda loop: shared if loop.var == v else loop.positions)
         program = replace(self.program, stmt=stmt)
-        self._try(None if program.shares == shared else f"the iterations over {v} do not all add to one sum")
+        loops = [loop for loop in foralls_of(self.program.stmt) if loop.var == v]
+        reasons = [reason for loop in loops if (reason := why_no_scatter(loop, self._target)) is not None]
+        other = f"the loop over {v} is inside another one, or what it computes is collected first"
+        self._try(None if program.shares == shared else next(iter(reasons), other))
         return replace(self, program=program)
 
     def checked(self) -> Program:

@@ -138,6 +138,8 @@ class _Polls:
     def inside(self, node: Node) -> Node:
         """Rewrite a node that is inside a counting loop."""
         match node:
+            case ir.Parallel(loop=loop):
+                return self.shared(node, loop)
             case ir.For() if self.is_long(node):
                 return self.counted(node) if self.is_innermost(node) else self.counting(node)
             case ir.While():
