@@ -33,6 +33,7 @@ PRODUCTS = {
     "dia": ("ecology1", "atmosmodd"),
     "bsr": ("blocked3",),
     "ell": ("ecology1", "atmosmodd"),
+    "sell": ("powerlaw", "uniform"),
 }
 SUMS = ("csr", "coo")
 PAIRS = [("coo", "coo"), ("csr", "coo"), ("csc", "csc"), ("csc", "csr"), ("dcsr", "dcsr")]
@@ -92,7 +93,7 @@ def product(format: str, source: str) -> dict[str, Ratio]:
         a = a[: a.shape[0] // 3 * 3, : a.shape[1] // 3 * 3]
     x = np.random.default_rng(0).random(a.shape[1])
     csr = weft.asarray(a)
-    peer = stored(a, format) if format != "ell" else None
+    peer = stored(a, format) if format not in ("ell", "sell") else None
     made = weft.asarray(peer) if peer is not None else csr.asformat(format)
     runs: dict[str, Callable[[], Any]] = {"weft": lambda: made @ x}
     if peer is not None:
@@ -110,7 +111,7 @@ def product(format: str, source: str) -> dict[str, Ratio]:
         case "ell":
             _, columns = made._storage.arrays
             runs["ref"] = lambda: reference.spmv_ell(a.shape[0], columns, made._storage.vals, x)
-    if format in ("dia", "ell"):
+    if format in ("dia", "ell", "sell"):
         runs["weft csr"] = lambda: csr @ x
     for run in runs.values():
         np.testing.assert_allclose(run(), a @ x)

@@ -50,8 +50,8 @@ def formats(order: int) -> st.SearchStrategy[str]:
 
 NAMED = {
     1: ["hash_vector", "coo", "dok"],
-    2: ["coo", "coo", "coo_aos", "dia", "ell", "hyb", "jad", "bsr", "csb", "hicoo", "mode_generic", "hash", "dok",
-        "lil", "skyline", "banded", "gcxs"],
+    2: ["coo", "coo", "coo_aos", "dia", "ell", "hyb", "jad", "sell", "bsr", "csb", "hicoo", "mode_generic", "hash",
+        "dok", "lil", "skyline", "banded", "gcxs"],
     3: ["coo", "coo_aos", "hicoo", "mode_generic", "gcxs", "hash", "dok"],
 }  # fmt: skip
 

@@ -37,7 +37,7 @@ RANK = {block: rank for rank, block in enumerate(ORDER)}
 KNOW_FORMATS = {"formats", "interop", "io"}
 FORMAT_NAMES = {
     "banded", "bsr", "coo", "coo_aos", "csb", "csc", "csf", "csr", "dcsc", "dcsr", "dense_f", "dia", "dok", "ell",
-    "gcxs", "hash_vector", "hicoo", "hyb", "jad", "lil", "mode_generic", "skyline",
+    "gcxs", "hash_vector", "hicoo", "hyb", "jad", "lil", "mode_generic", "sell", "skyline",
 }  # fmt: skip
 WORDS = {"banded", "compressed", "dense", "hash", "hashed", "offset", "range", "singleton", "sliced", "squeezed"}
 OF_VIEWS = {"Picked", "Window"}  # indexing has them, and no format

@@ -587,8 +587,8 @@ PAGES: tuple[Page, ...] = (
                 members(
                     "formats",
                     """
-                Banded Bitset Capped Growable InterleavedCompressed InterleavedSingleton Jagged Morton Picked Sliced
-                Slots Spanned Spilled Squeezed Window
+                Banded Bitset Capped Growable InterleavedCompressed InterleavedSingleton Jagged Morton Picked Ragged
+                Sliced Slots Spanned Spilled Squeezed Window
             """,
                 ),
             ),

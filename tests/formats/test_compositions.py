@@ -21,6 +21,7 @@ from weft.formats import (
     Hashed,
     Jagged,
     Offset,
+    Ragged,
     Range,
     Singleton,
     Sliced,
@@ -123,7 +124,9 @@ def test_a_format_of_blocks_may_be_written_either_way():
     ("remapping", "levels", "shape"),
     [
         ("(i,j) -> (i/4,#i,i%4,j)", [Dense(), Sliced(), Dense(), Singleton(padded=True)], (10, 7)),  # sliced ELL
-        ("(i,j) -> (i/4,#i,i%4,j)", [Dense(), Sliced(), Dense(), Singleton(padded=True)], (3, 0)),
+        ("(i,j) -> (i/4,#i,i%4,j)", [Dense(), Ragged(), Dense(), Singleton(padded=True)], (3, 0)),
+        ("(i,j) -> (i/4,#i,i%4,j)", [Dense(), Ragged(), Dense(), Singleton(padded=True)], (10, 7)),
+        ("(i,j) -> (j/3,#j,j,i)", [Dense(), Ragged(), Jagged(window=3), Singleton()], (6, 7)),
         ("(i,j) -> (i/2,#i,i%2,j)", [Compressed(), Sliced(), Dense(), Singleton(padded=True)], (5, 4)),
         ("(i,j) -> (#j,j>>1,j&1,i)", [Sliced(), Dense(), Dense(), Singleton(padded=True)], (4, 7)),
         ("(i,j,k) -> (i/2,j/2,#i j,i%2,j%2,k)",
@@ -228,7 +231,21 @@ def test_full_levels_in_every_operation(levels):
         ),  # S8
         ("(i,j) -> (i^j,i,j)", [Dense(), Dense(), Dense()], "level 1 .*positions for numbers that are no coordinates"),
         ("(i,j) -> (i+2*j,i,j)", [Dense(), Dense(), Offset()], "level 2 .*coordinates above leave only some"),
-        ("(i,j) -> (i,j)", [Jagged(), Compressed()], "level 1 .* it is the second level"),  # S10
+        ("(i,j) -> (i,j)", [Jagged(), Compressed()], "level 1 .* it is below a level that counts"),  # S10
+        ("(i,j) -> (#i,i,j)", [Sliced(), Jagged(window=2), Singleton()], "reads the array slices"),
+        (
+            "(i,j) -> (i/2,#i,i,j)",
+            [Dense(), Ragged(), Jagged(window=4), Singleton()],
+            "windows of 4 coordinates and a r",
+        ),
+        ("(i,j) -> (#i,i,j)", [Ragged(), Jagged(window=2), Singleton()], "below a level of windows and a level that"),
+        ("(i,j) -> (i/2,#i,i,j)", [Squeezed(), Ragged(), Jagged(window=2), Singleton()], "below a dense level of w"),
+        (
+            "(i,j) -> (i/2,#i,i%2,j)",
+            [Compressed(), Ragged(), Dense(), Singleton(padded=True)],
+            "level 2 .* positions of the levels above it must follow from coordinates",
+        ),
+        ("(i,j) -> (#i,i,j)", [Sliced(), Jagged(window=-1), Singleton()], "a window of -1 rows is negative"),
         ("(i,j) -> (i,j)", [Growable(), Compressed()], "level 1 .* nothing can be below"),
         ("(i,j) -> (i,j)", [Slots(), Dense()], "level 1 .* has a slot of its own"),
         ("(i,j) -> (#i,i,j)", [Sliced(), Spilled(), Singleton()], "level 2 .* below a capped one"),

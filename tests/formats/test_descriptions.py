@@ -18,7 +18,7 @@ DOCS = Path(__file__).parents[2] / "docs"
 PAGE = DOCS / "explanation" / "formats.md"
 PICTURES = DOCS / "_static" / "formats"
 FIGURE = np.array([[5.0, 1, 0, 0, 0, 0], [7, 3, 0, 0, 0, 0], [0, 0, 0, 0, 0, 0], [8, 0, 0, 4, 9, 0]])
-OPTIONS = {"csb": {"block": 4}, "hicoo": {"block": 4}}
+OPTIONS = {"sell": {"window": 2}, "csb": {"block": 4}, "hicoo": {"block": 4}}
 CATALOGUE = get_args(NamedFormat)
 DRAWINGS = Path(catalogue.__file__).with_name("drawings.txt")
 
@@ -63,8 +63,8 @@ A format says which arrays hold a tensor. It is a coordinate remapping, and one 
 that the remapping makes. The formats on this page have names; `weft.Format(remapping, levels)` makes
 [any other](../how_to/own_format.md). Every format computes with every other and converts to every other.
 
-The drawings show this matrix, in blocks of 2 x 2 (`bsr`, `mode_generic`) or 4 x 4 (`csb`, `hicoo`). `hash_vector` holds
-the last row of it.
+The drawings show this matrix, in windows of 2 rows (`sell`) or blocks of 2 x 2 (`bsr`, `mode_generic`) or 4 x 4
+(`csb`, `hicoo`). `hash_vector` holds the last row of it.
 
 ```
 {FIGURE.astype(int)}

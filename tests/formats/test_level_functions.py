@@ -16,6 +16,7 @@ from weft.formats import (
     LevelVars,
     Offset,
     QueriedEdges,
+    Ragged,
     Range,
     Singleton,
     Sliced,
@@ -242,6 +243,29 @@ def test_sliced_stores_how_far_it_counts():
     assert arrays == {"size": [3]}
     assert places == [0, 2, 1]
     assert size == 3
+
+
+def test_ragged_counts_below_each_parent_on_its_own():
+    arrays, places, size = assembled(Ragged(), 0, [(0, 0), (0, 2), (2, 0), (2, 1)], parents=3)
+    assert arrays == {"slices": [0, 3, 3, 5]}
+    assert places == [0, 2, 3, 4]
+    assert size == 5
+
+
+@pytest.mark.parametrize(
+    ("level", "role", "values", "message"),
+    [
+        (1, "slices", [0, 3, 2], "decreases"),
+        (2, "pos", [0, 2, 4, 5, 8, 8], "longer than the coordinates of perm"),
+        (2, "perm", [0, 2, 1, 3], "not a permutation of the 4 coordinates in each window of 2"),
+    ],
+)
+def test_jagged_windows_are_checked(level, role, values, message):
+    A = weft.asarray([[1.0, 2, 0], [3, 4, 0], [0, 0, 0], [5, 6, 7]]).asformat("sell", window=2)
+    check(A._storage)
+    A._storage.level_arrays(level)[role][:] = values
+    with pytest.raises(weft.errors.StorageError, match=message):
+        check(A._storage)
 
 
 def test_banded_stores_where_rows_begin():

@@ -12,8 +12,9 @@ from weft.execution.entry_lists import list_entries
 from weft.storage import check
 
 MATRICES = [
-    *(name for name in weft.formats if name != "hash_vector"),
+    *(name for name in weft.formats if name not in ("hash_vector", "sell")),
     weft.formats["bsr"](2, blocksize=(3, 2)),
+    weft.formats["sell"](2, window=2),
     weft.formats["csb"](2, block=4),
     weft.formats["hicoo"](2, block=(4, 2)),
     weft.formats["gcxs"](2, compressed_axes=1),

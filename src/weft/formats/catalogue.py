@@ -31,6 +31,7 @@ from .levels import (
     Jagged,
     Morton,
     Offset,
+    Ragged,
     Range,
     Singleton,
     Sliced,
@@ -41,8 +42,8 @@ from .levels import (
 from .options import check_options
 
 NamedFormat: TypeAlias = Literal[
-    "dense", "dense_f", "coo", "coo_aos", "csr", "csc", "dcsr", "dcsc", "csf", "dia", "ell", "hyb", "jad", "bsr", "csb",
-    "mode_generic", "hicoo", "hash", "gcxs", "hash_vector", "dok", "lil", "skyline", "banded",
+    "dense", "dense_f", "coo", "coo_aos", "csr", "csc", "dcsr", "dcsc", "csf", "dia", "ell", "hyb", "jad", "sell",
+    "bsr", "csb", "mode_generic", "hicoo", "hash", "gcxs", "hash_vector", "dok", "lil", "skyline", "banded",
 ]  # fmt: skip
 """Names of the catalogue, which editors offer; a test compares them."""
 FormatLike: TypeAlias = "NamedFormat | str | Format"
@@ -178,6 +179,13 @@ def _hyb(order: int, width: int = 0) -> Format:
     return _matrix("hyb", order, "(i,j) -> (#i,i,j)", (Capped(width=width), Spilled(), Singleton(padded=True)))
 
 
+def _sell(order: int, window: int = 256) -> Format:
+    if not isinstance(window, int) or window < 1:
+        raise FormatError(f"a window of 'sell' has 1 row or more, not {window!r}")
+    levels = (Dense(), Ragged(), Jagged(window=window), Singleton())
+    return _matrix("sell", order, f"(i,j) -> (i/{window},#i,i,j)", levels)
+
+
 def _dok(order: int) -> Format:
     if order == 1:  # one table over one coordinate
         return _hash_vector(1)
@@ -200,6 +208,7 @@ _CATALOGUE: dict[str, Callable[..., Format]] = {
     "ell": lambda n: _matrix("ell", n, "(i,j) -> (#i,i,j)", (Sliced(), Dense(), Singleton(padded=True))),
     "hyb": _hyb,
     "jad": lambda n: _matrix("jad", n, "(i,j) -> (#i,i,j)", (Sliced(), Jagged(), Singleton())),
+    "sell": _sell,
     "bsr": _bsr,
     "csb": _csb,
     "mode_generic": _mode_generic,
@@ -227,6 +236,7 @@ _WHEN = {
     "ell": "Matrices with nearly as many entries in every row: slices of one entry a row, walked with unit stride.",
     "hyb": "As `ell` where a few rows are longer: `width` slices, and a list of what exceeds them.",
     "jad": "As `ell` for rows of different lengths: rows by length, longest first, so that nothing is padded.",
+    "sell": "As `jad`, within windows of rows: the elements of a result that a window adds up stay in the cache.",
     "bsr": "Dense blocks of one size, as finite elements with several unknowns make them.",
     "csb": "Large sparse blocks: products with a matrix and with its transpose cost the same.",
     "mode_generic": "A list of small dense blocks, any number of axes.",
@@ -535,6 +545,7 @@ WITH_OPTIONS: dict[str, tuple[str, Callable[[Format], Any]]] = {
     "mode_generic": ("block", _block_of),
     "hicoo": ("block", _block_of),
     "gcxs": ("compressed_axes", _rows_of),
+    "sell": ("window", lambda format: next((v.window for v in format.levels if isinstance(v, Jagged)), 0)),
     "hyb": ("width", lambda format: getattr(format.levels[0], "width", 0)),
 }
 """The option of each entry that has one, and a function that reads the option from a format."""

@@ -16,6 +16,7 @@ from .morton import Morton
 from .offset import Offset
 from .range import Range
 from .singleton import Singleton
+from .sliced import Ragged
 from .sliced import Sliced
 from .spanned import Spanned
 from .squeezed import Bitset
@@ -37,6 +38,7 @@ __all__ = [
     "Morton",
     "Offset",
     "Picked",
+    "Ragged",
     "Range",
     "Singleton",
     "Sliced",
