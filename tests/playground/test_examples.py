@@ -23,7 +23,11 @@ TENSORS = {  # by number of axes
                  [[0, 0, 0, 0], [0, 4, 5, 0], [0, 0, 0, 6]]]),
     4: np.array([[[[0.0, 0], [1, 0]], [[0, 2], [0, 0]]], [[[0, 0], [0, 0]], [[3, 0], [4, 5]]]]),
 }  # fmt: skip
-OPTIONS = {"csb": {"block": 2}, "hicoo": {"block": 2}}  # blocks as users have them are larger than these tensors
+OPTIONS = {
+    "sell": {"window": 2},
+    "csb": {"block": 2},
+    "hicoo": {"block": 2},
+}  # blocks as users have them are larger than these tensors
 OFFERED = [(name, axes) for axes in TENSORS for name in (*choices(axes).named, *choices(axes).lettered)]
 
 
