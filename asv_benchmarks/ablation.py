@@ -68,6 +68,19 @@ def two_sums() -> Run:
     return lambda: weft.evaluate("y(i) = A(i,j)*x(j)*B(i,k)*z(k)", A=a, B=b, x=x, z=z)
 
 
+def statement(text: str, rows: int = 100_000) -> Callable[[], Run]:
+    """A statement of sparse matrices and vectors, with parts that may come first."""
+
+    def make() -> Run:
+        n = max(min(rows, 3000), scaled(rows))
+        given = {name: weft.random((n, n), nnz=10 * n, format="csr", rng=k) for k, name in enumerate("AB")}
+        given |= {name: weft.asarray(numbers(n)) for name in "xd"}
+        read = {name: value for name, value in given.items() if f"{name}(" in text}
+        return lambda: weft.evaluate(text, **read)
+
+    return make
+
+
 def mttkrp(b: Any) -> Run:
     c, d = numbers(b.shape[1], 25), numbers(b.shape[2], 25)
     return lambda: weft.evaluate("A(i,j) = B(i,k,l)*C(k,j)*D(l,j)", B=b, C=c, D=d, format="dense")
@@ -239,6 +252,10 @@ def transposed(name: str, columns: int) -> Callable[[], Run]:
 
 
 CASES: dict[str, Callable[[], Run]] = {
+    "two products, nested": statement("y(i) = sum(k, sum(j, A(i,j)*B(j,k))*x(k))"),
+    "two products": statement("y(i) = A(i,j)*B(j,k)*x(k)"),
+    "product of sums": statement("C(i,k) = sum(j, A(i,j)*B(j,k))*sum(j, B(i,j)*A(j,k))", 1000),
+    "scaled by quotients": statement("y(j) = A(i,j)*(x(i)/d(i))"),
     "two sums": two_sums,
     "MTTKRP, long fibres": long_fibres,
     "MTTKRP, short fibres": short_fibres,

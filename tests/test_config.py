@@ -136,9 +136,7 @@ def test_override_restores_and_is_all_or_nothing():
 
 
 def test_unknown_optimisations_are_answered_with_the_known_ones():
-    with pytest.raises(
-        ValueError, match=r"no optimisation 'tilling'; the optimisations are independent-sums, .*tiling"
-    ):
+    with pytest.raises(ValueError, match=r"no optimisation 'tilling'; the optimisations are one-sum, .*tiling"):
         Config({}).disable = {"tilling"}
     with pytest.warns(RuntimeWarning, match=r"WEFT_DISABLE='tilling' is ignored: .*tiling"):
         assert Config({"WEFT_DISABLE": "tilling"}).disable == frozenset()

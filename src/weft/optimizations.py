@@ -20,6 +20,23 @@ class Optimization:
 
 
 OPTIMIZATIONS = (
+    # Index notation: which statements are computed.
+    Optimization(
+        "one-sum",
+        "Sums that are factors of a product are one sum of products, whose order is chosen.",
+        ("two products, nested",),
+    ),
+    Optimization(
+        "contraction-order", "Sums of products are computed in the order that is cheapest.", ("two products",)
+    ),
+    Optimization(
+        "own-tensors", "Reductions inside expressions are computed first, and equal ones once.", ("product of sums",)
+    ),
+    Optimization(
+        "invariant-parts",
+        "Expensive parts that fewer loops need than the loops around them are computed first.",
+        ("scaled by quotients",),
+    ),
     # Concrete index notation: in which loops a result is computed.
     Optimization(
         "independent-sums", "Sums over different variables are computed apart where that is cheaper.", ("two sums",)

@@ -7,7 +7,6 @@ from hypothesis import strategies as st
 
 import weft
 from weft.config import config
-from weft.tensor.contraction_order import plan
 
 INTEGERS = ["int8", "uint8", "int16", "int32", "uint32", "int64", "uint64"]
 
@@ -17,7 +16,7 @@ def test_sparse_times_sparse_times_dense_goes_from_the_right():
     X = np.ones((500, 4))
     path, report = weft.einsum_path("ij,jk,kl->il", A, A, X)
     assert path == ["einsum_path", (1, 2), (0, 1)]
-    assert "pair by pair" in report
+    assert report.startswith("2 contractions")
     np.testing.assert_allclose(weft.einsum("ij,jk,kl->il", A, A, X), A.todense() @ (A.todense() @ X))
 
 
@@ -27,17 +26,8 @@ def test_a_sampled_product_is_one_loop_nest():
     path, report = weft.einsum_path("ij,ik,jk->ij", S, X, Y)
     assert path == ["einsum_path", (0, 1, 2)]
     assert "one loop nest" in report
-    assert len(weft.einsum_path("ij,ik,jk->ij", S, X, Y, optimize=True)[0]) == 3
-
-
-def test_estimates_follow_densities():
-    shapes = ((1000, 1000),) * 3
-    sparse = plan("ij,jk,kl->il", shapes, (1e-3, 1e-3, 1e-3), "auto")
-    dense = plan("ij,jk,kl->il", shapes, (1.0, 1.0, 1.0), "auto")
-    assert sparse.pairwise < dense.pairwise / 1000
-    assert len(dense.path) == 2
-    first = plan("ij,jk,kl->il", shapes, (1.0, 1e-3, 1e-3), True)
-    assert first.path[0] == (1, 2)  # the two sparse ones
+    assert weft.einsum_path("ij,ik,jk->ij", S, X, Y, optimize=True)[0] == path
+    assert len(weft.einsum_path("ij,ik,jk->ij", S, X, Y, optimize="optimal")[0]) == 3
 
 
 @pytest.mark.parametrize(

@@ -12,6 +12,7 @@ from collections.abc import Mapping, Sequence
 
 from ..concrete_notation.values import UNKNOWN, same_value
 from ..formats import Compressed, Dense, Format, TensorType
+from ..formats.append_chains import is_appendable
 from ..formats.format import dtypes_of, level_variables
 from ..index_notation import dtype_promotion, free_variables
 from ..index_notation.nodes import Access, Apply, Assignment, Expr, Reduce
@@ -78,6 +79,12 @@ def result_format(
         return dense_format(assignment, types)
     levels = tuple(Dense() if full[v] else Compressed() for v in order)
     return Format(Remapping(tuple(indices.index(v) for v in order)), levels)
+
+
+def part_format(part: Assignment, types: Mapping[str, TensorType], no_dense_levels: bool = False) -> Format:
+    """Return the format in which a part is computed: that of its result if loops can append to it, else a plain one."""
+    format = result_format(part, types, no_dense_levels, part=True)
+    return format.plain(no_dense_levels) if format.is_structured and not is_appendable(format) else format
 
 
 def dense_format(assignment: Assignment, types: Mapping[str, TensorType]) -> Format:

@@ -21,7 +21,7 @@ from numpy.typing import DTypeLike
 from .. import execution
 from ..dtypes import value_dtype
 from ..errors import NotationError
-from ..formats import FormatLike, TensorType, parse_format
+from ..formats import Format, FormatLike, TensorType, parse_format
 from ..index_notation import (
     OPERATORS,
     REDUCTIONS,
@@ -39,13 +39,14 @@ from ..index_notation import (
     to_text,
     variables,
 )
+from ..index_notation.program import Numbers
 from ..index_notation.traversal import free_variables, rewrite
 from ..operations.operands import StorageHolder, is_scalar, scalar_storage, storage_of
 from ..records import record
 from ..storage import Storage
 from ..tensor import einsum as notation
 from ..tensor.compiled_kernel import check_names, operand_names
-from ..tensor.contraction_order import plan
+from ..tensor.contraction_paths import steps_of
 from ..tracebacks import ends_at_caller
 from .alignment import aligned, cut_beside
 from .chunks import again, kept_entries
@@ -368,8 +369,21 @@ def _steps(parsed: Any, arrays: Sequence[Any]) -> list[tuple[tuple[int, ...], st
     shapes = [tuple(np.shape(x)) for x in arrays]
     if any(math.isnan(n) for shape in shapes for n in shape):
         return []
-    planned = plan(notation.plain_subscripts(parsed), tuple(shapes), tuple(map(_density, arrays)), "auto")
-    return list(zip(planned.path, planned.steps, strict=True))
+    types = tuple([_type(x) for x in arrays])
+    numbers = tuple([_numbers(x) for x in arrays])
+    return steps_of(execution.chosen_program(parsed.assignment, types, numbers), parsed)
+
+
+def _type(x: Any) -> TensorType:
+    """Return the type by which the program is chosen: sparse operands are read level by level."""
+    format = Format.dense(np.ndim(x)) if _density(x) == 1.0 else parse_format("coo", np.ndim(x))
+    return TensorType.of("float64", format)
+
+
+def _numbers(x: Any) -> Numbers:
+    shape = tuple(np.shape(x))
+    entries = round(_density(x) * math.prod(shape))
+    return Numbers(shape, tuple([min(entries, math.prod(shape[: k + 1])) for k in range(len(shape))]))
 
 
 def _density(x: Any) -> float:

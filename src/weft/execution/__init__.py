@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from ..index_notation.standard_names import anonymous
     from ..scheduling.user_schedule import LoopNest
     from .absorbed import Absorbed
+    from .choice import numbers_of
     from .conversion import convert, in_dtype, plan_of
     from .conversion_text import ConversionReport
     from .data_annihilators import assumed
@@ -21,11 +22,13 @@ if TYPE_CHECKING:
     from .entry_lists import count_entries
     from .evaluation import (
         accumulation,
+        chosen_program,
         compile,
         dense_format,
         evaluate,
         looked_up,
         plan_for,
+        plan_for_operands,
         require_operands,
         target_type,
         under_standard_names,
@@ -54,6 +57,7 @@ __all__ = [
     "announce",
     "anonymous",
     "assumed",
+    "chosen_program",
     "compile",
     "compiled_line",
     "convert",
@@ -69,7 +73,9 @@ __all__ = [
     "kept_bytes",
     "looked_up",
     "may_spread",
+    "numbers_of",
     "plan_for",
+    "plan_for_operands",
     "plan_loops",
     "plan_of",
     "refused_line",
@@ -91,10 +97,12 @@ _MODULES = {
     ".conversion_text": "ConversionReport",
     ".data_annihilators": "assumed",
     ".device_assembly": "variant_for",
+    ".choice": "numbers_of",
     ".entry_lists": "count_entries",
     ".hash_growth": "InsertionTarget insertion_target takes_insertions",
     ".evaluation": (
-        "accumulation compile dense_format evaluate looked_up plan_for require_operands target_type "
+        "accumulation chosen_program compile dense_format evaluate looked_up plan_for "
+        "plan_for_operands require_operands target_type "
         "under_standard_names"
     ),
     ".full_results": "announce full_line may_spread",

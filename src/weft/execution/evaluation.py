@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from functools import lru_cache, partial
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from ..config import config
 from ..doors import Door
@@ -22,6 +23,7 @@ from ..formats import Format, TensorType
 from ..index_notation import sum_with_target, to_text
 from ..index_notation.nodes import Access, Apply, Assignment
 from ..index_notation.operator_table import OPERATORS
+from ..index_notation.program import Numbers, Program, may_have_parts
 from ..index_notation.standard_names import anonymous
 from ..records import replace
 from ..storage import Storage, tensor_type
@@ -33,9 +35,9 @@ from .alternatives import (
     NO_DENSE_LEVELS,
     NO_DENSE_RESULT,
 )
+from .choice import Choice, numbers_of
 from .conversion import Convert, ConvertResult, converted_type
 from .device_assembly import variant_for
-from .facts import Steps
 from .kernel import Kernel, with_fill
 from .loops import asked
 from .plan import Plan, sizes_of
@@ -203,31 +205,130 @@ def _in_parts(
 ) -> Plan:
     """Return the plan that computes parts of an expression first, each of which may read those before it."""
     known, steps, names = dict(types), list[Step](), [*types]
-    for part in how.steps.all:
+    program = how.program
+    for part, reason in zip(program.statements, (*program.reasons, "the result"), strict=True):
         read = _read(part)[1]
-        planner = partial(_plan_of_part, how, request, part is how.steps.last)
+        planner = partial(_plan_of_part, how, request, part)
         part_types = tuple([known[name] for name in read])
         makes = planner(anonymous(part), part_types).target
         reads = tuple([names.index(name) for name in read])
-        steps.append(ComputePart(reads, makes, how.steps.reason, part, part_types, planner))
+        steps.append(ComputePart(reads, makes, reason, part, part_types, planner))
         known[part.target.tensor] = makes
         names.append(part.target.tensor)
     alternatives = tuple([a for a in (NO_DENSE_LEVELS, NO_DENSE_RESULT) if not getattr(request.variant, *a.change)])
-    check = partial(sizes_of, how.steps.whole, tuple(types))  # of shapes that fit together
-    return Plan(types, how.steps.last.target.tensor, tuple(steps), makes, PlanFacts(how), replan, alternatives, check)
+    check = partial(sizes_of, program.whole, tuple(types))  # of shapes that fit together
+    return Plan(types, program.last.target.tensor, tuple(steps), makes, PlanFacts(how), replan, alternatives, check)
 
 
 def _plan_of_part(
-    how: InSteps, request: PlanRequest, is_last: bool, part: Assignment, types: tuple[TensorType, ...]
+    how: InSteps, request: PlanRequest, statement: Assignment, part: Assignment, types: tuple[TensorType, ...]
 ) -> Plan:
-    """Return the plan of a part of an expression for operands and earlier parts of these types."""
+    """Return the plan of a statement, perhaps under other names, for operands and earlier parts of these types."""
     variant = request.variant
-    if is_last:
+    if statement is how.program.last:
         return plan_for(part, types, format=how.format, dtype=request.dtype, prune=request.prune, variant=variant)
+    if not variant.converts_operands:  # on a device, which makes no structures
+        return plan_for(part, types, variant=variant)
     by_name = dict(zip(_read(part)[1], types, strict=True))
-    return plan_for(
-        part, types, format=planning.format_of_part(part, by_name, variant.no_dense_levels), variant=variant
-    )
+    if statement.target.tensor in how.program.arrays and not (variant.no_dense_levels or variant.no_dense_result):
+        format = Format.dense(len(part.target.indices))
+    else:
+        format = asked("part_format", part, by_name, variant.no_dense_levels)
+    return plan_for(part, types, format=format, variant=variant)
+
+
+@kept
+def _in_chosen_parts(
+    assignment: Assignment,
+    operand_types: tuple[TensorType, ...],
+    numbers: tuple[Numbers, ...] | Program,
+    *,
+    format: Format | None,
+    dtype: str | None,
+    variant: Variant | None = None,
+) -> Plan | None:
+    """Return the plan in parts that some numbers or a program ask for; None if one kernel is to compute all."""
+    value, names = assignment.value, _read(assignment)[1]
+    prune = isinstance(value, Apply) and OPERATORS[value.op].leaves_out
+    variant = variant or Variant(options=config.code)
+    request = PlanRequest(assignment, operand_types, format, dtype, prune, variant)
+    facts: PlanFacts | None
+    if isinstance(numbers, Program):
+        facts = asked("plan_program", request, numbers)
+    else:
+        facts = asked("plan_in_parts", request, dict(zip(names, numbers, strict=True)))
+    if facts is None:
+        return None
+    assert isinstance(facts.how, InSteps)
+
+    again = partial(_in_parts_for, assignment, operand_types, numbers, format, dtype)
+    plan = _in_parts(facts.how, dict(zip(names, operand_types, strict=True)), request, again)
+    return replace(plan, facts=facts)
+
+
+def _in_parts_for(
+    assignment: Assignment,
+    types: tuple[TensorType, ...],
+    numbers: tuple[Numbers, ...] | Program,
+    format: Format | None,
+    dtype: str | None,
+    variant: Variant,
+) -> Plan:
+    """Return the plan for another variant, in parts or in one kernel."""
+    plan = _in_chosen_parts(assignment, types, numbers, format=format, dtype=dtype, variant=variant)
+    return plan or plan_for(assignment, types, format=format, dtype=dtype, variant=variant)
+
+
+def plan_for_operands(
+    assignment: Assignment,
+    storages: Sequence[Storage],
+    *,
+    format: Format | None = None,
+    dtype: str | None = None,
+    order: Program | bool = True,
+    variant: Variant | None = None,
+) -> Plan:
+    """Plan an assignment for some operands: by a program, in parts if their numbers make these cheaper, or whole."""
+    types = tuple([s.type for s in storages])
+    numbers: tuple[Numbers, ...] | Program | None = None
+    if isinstance(order, Program):
+        numbers = order
+    elif _is_chosen(assignment, dtype, order, variant):
+        numbers = numbers_of(storages)
+    if numbers is not None:
+        plan = _in_chosen_parts(assignment, types, numbers, format=format, dtype=dtype, variant=variant)
+        if plan is not None:
+            return plan
+    return plan_for(assignment, types, format=format, dtype=dtype, variant=variant)
+
+
+def _is_chosen(assignment: Assignment, dtype: str | None, order: Program | bool, variant: Variant | None) -> bool:
+    """Return whether numbers of the operands choose a program. Prices are those of the CPU."""
+    return order is True and dtype is None and variant is None and may_have_parts(assignment)
+
+
+def chosen_program(assignment: Assignment, types: tuple[TensorType, ...], numbers: tuple[Numbers, ...]) -> Program:
+    """Return the program by which an assignment is computed for operands of some types and numbers."""
+    if may_have_parts(assignment):
+        request = PlanRequest(assignment, types, None, None, False, Variant(options=config.code))
+        facts = asked("plan_in_parts", request, dict(zip(_read(assignment)[1], numbers, strict=True)))
+        if facts is not None:
+            return facts.how.program  # type: ignore[no-any-return]
+    return Program((assignment,), assignment, ())
+
+
+def _look_for_plan(key: tuple[Any, ...], storages: Sequence[Storage]) -> Plan | None:
+    """Return the plan of an assignment for some operands; None if none is kept."""
+    plan = plans.find(key)
+    return plan.find(storages) if plan.__class__ is Choice else plan  # type: ignore[no-any-return]
+
+
+def _keep_plan(key: tuple[Any, ...], plan: Plan, storages: Sequence[Storage] | None) -> None:
+    """Keep a plan; for operands of about the numbers of these, if numbers choose it."""
+    if storages is None:
+        plans.keep(key, plan)
+    else:
+        plans.get(key, Choice).keep(storages, plan)
 
 
 def evaluate(
@@ -236,21 +337,22 @@ def evaluate(
     *,
     format: Format | None = None,
     dtype: str | None = None,
+    order: Program | bool = True,
 ) -> Storage:
-    """Compute an assignment."""
+    """Compute an assignment: by a program if ``order`` is one, in parts where that is cheaper if it is true."""
     # What depends on no value and no size is decided by the types alone: such a call finds its plan at once.
-    key = None
+    key: tuple[Any, ...] | None = None
     if assignment.op is None:
         try:
             storages = tuple([operands[n] for n in _read(assignment)[1]])
         except KeyError:
             storages = ()  # an error, which is raised below
         variant = variant_for(storages)
-        key = ("evaluate", assignment, format, dtype, variant, *[s.type.number for s in storages])
-        plan = plans.find(key)
+        key = ("evaluate", assignment, format, dtype, order, variant, *[s.type.number for s in storages])
+        plan = _look_for_plan(key, storages)
         if plan is not None:
             try:
-                return plan.run(storages)  # type: ignore[no-any-return]
+                return plan.run(storages)
             except WeftError:
                 pass  # it is raised below, with the names of the user
     out = None
@@ -262,9 +364,9 @@ def evaluate(
     absorbed, variant = looked_up(assignment, operands, dtype), variant_for(storages)
 
     def run(named: Assignment) -> Storage:
-        plan = plan_for(named, tuple(s.type for s in storages), format=format, dtype=dtype, variant=variant)
+        plan = plan_for_operands(named, storages, format=format, dtype=dtype, order=order, variant=variant)
         if key is not None and not absorbed.depends_on_values and not plan.facts.may_spread:
-            plans.keep(key, plan)
+            _keep_plan(key, plan, storages if _is_chosen(named, dtype, order, variant) else None)
         if format is None or not format.is_dense:
             if absorbed.refused:
                 absorbed.require_room(operands, plan.target)
@@ -272,9 +374,17 @@ def evaluate(
                 full_results.announce(
                     assignment, absorbed, operands, plan.target, visited=lambda: plan.kernel.loops.run.visited_axes
                 )
-        return plan.run(storages) if out is None else plan.run(storages, out)
+        if out is not None:
+            return plan.run(storages, out)
+        if order is True and plan.is_in_steps:
+            with suppress(ResultTooLargeError):  # a part may be larger than expected
+                return plan.run(storages)
+            plan = plan_for(named, tuple(s.type for s in storages), format=format, dtype=dtype, variant=variant)
+        return plan.run(storages)
 
     try:
+        if isinstance(order, Program):  # which has names of its own
+            return run(absorbed.assignment)
         return under_standard_names(absorbed.assignment, run)
     except ResultTooLargeError as error:
         raise ResultTooLargeError(f"{error}; in {_described(assignment, operands)}") from None
@@ -372,12 +482,12 @@ def compile(
     target_type = asked_type or usual
     dtype = None if target_type.dtype == usual.dtype else target_type.dtype
     # A kernel with too many cases would take too long to compile.
-    way = planning.kernel_or_steps(assignment, operands, target_type, variant, user_schedule=user_schedule)
+    way = planning.kernel_or_program(assignment, operands, target_type, variant, user_schedule=user_schedule)
     request = PlanRequest(assignment, tuple(operands.values()), target_type.format, dtype, False, variant)
 
     def replan(other: Variant) -> Plan:
         return plan_for(assignment, request.types, format=target_type.format, dtype=dtype, variant=other)
 
-    if isinstance(way, Steps):
+    if isinstance(way, Program):
         return _in_parts(InSteps(way, target_type.format), operands, request, replan)
     return _by_kernel(KernelPlan(way, target_type), Kernel(way), operands, target_type, replan)

@@ -17,17 +17,17 @@ from ..concrete_notation.values import UNKNOWN, is_constant
 from ..formats import TensorType
 from ..index_notation import free_variables
 from ..index_notation.nodes import Access, Apply, Assignment, Expr, Reduce
+from ..index_notation.program import Program
 from ..index_notation.traversal import accesses
 from ..records import replace
 from ..trees import fold
-from .facts import Steps
 
 _PAIR = 3
 """Cases of a merge of two operands: both, and each alone."""
 
 
-def wrapping_first(assignment: Assignment, types: Mapping[str, TensorType]) -> Steps | None:
-    """Return steps that first compute a sum that wraps around in its own dtype; None if there is no such sum.
+def wrapping_first(assignment: Assignment, types: Mapping[str, TensorType]) -> Program | None:
+    """Return a program that first computes a sum that wraps around in its own dtype; None if there is no such sum.
 
     Sums in ``assignment`` are explicit.
     """
@@ -35,17 +35,17 @@ def wrapping_first(assignment: Assignment, types: Mapping[str, TensorType]) -> S
     if cut is None:
         return None
     last, part = cut
-    return Steps((part,), last, assignment, f"{part.target.tensor} is summed in its own dtype")
+    return Program((part, last), assignment, ("it is summed in its own dtype",))
 
 
-def in_pairs(assignment: Assignment, types: Mapping[str, TensorType]) -> Steps | None:
-    """Return steps that merge pairs of operands; None if nothing can be cut."""
+def in_pairs(assignment: Assignment, types: Mapping[str, TensorType]) -> Program | None:
+    """Return a program that merges pairs of operands; None if nothing can be cut."""
     cutter = _Cutter(assignment, types)
     value, _ = cutter.cut(assignment.value, confined=False)
     if not cutter.parts:
         return None
     reason = f"in one nest of loops, {len(assignment.value.distinct_accesses)} operands would make too many cases"
-    return Steps(tuple(cutter.parts), replace(assignment, value=value), assignment, reason)
+    return Program((*cutter.parts, replace(assignment, value=value)), assignment, (reason,) * len(cutter.parts))
 
 
 class _Cutter:

@@ -176,17 +176,3 @@ class RowFacts:
     listed: bool  # whether there is one array of coordinates
     piece: int  # the number of entries in a piece
     parts: int  # a long row has more than all entries divided by this number
-
-
-@record
-class Steps:
-    """Assignments in the order in which they run; each reads the operands and the results of those before it."""
-
-    parts: tuple[Assignment, ...]  # the intermediate results
-    last: Assignment  # the result, in terms of the parts
-    whole: Assignment  # the result, in terms of the operands
-    reason: str  # reason why the result is not computed in one step
-
-    @property
-    def all(self) -> tuple[Assignment, ...]:
-        return (*self.parts, self.last)

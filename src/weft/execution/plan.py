@@ -109,7 +109,7 @@ class Plan:
         """
         count = len(self.inputs)
         if isinstance(self.facts.how, InSteps):
-            return partial(_shape, self.facts.how.steps.whole, tuple(self.inputs)), tuple(range(count))
+            return partial(_shape, self.facts.how.program.whole, tuple(self.inputs)), tuple(range(count))
         (main,) = [step for step in self.steps if isinstance(step, (Compute, MapValues))]
         sources = [n if n < count else self.steps[n - count].reads[0] for n in main.reads]
         return (main if isinstance(main, MapValues) else main.kernel).shape, tuple(sources)

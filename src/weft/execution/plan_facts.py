@@ -7,9 +7,10 @@ from typing import Any
 
 from ..formats import Format, TensorType
 from ..index_notation.nodes import Access, Assignment
+from ..index_notation.program import Program
 from ..records import record
 from ..variant import Variant
-from .facts import RowFacts, Steps
+from .facts import RowFacts
 from .loops import Loops
 
 
@@ -42,7 +43,7 @@ class ValuesOnly:
 class InSteps:
     """An expression that several kernels compute, and the format of the result."""
 
-    steps: Steps
+    program: Program
     format: Format | None
 
 

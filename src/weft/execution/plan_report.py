@@ -55,8 +55,15 @@ class PlanReport:
         """The parts of an expression, after their number and the reason for them."""
         if not isinstance(self.plan.facts.how, InSteps):
             return []
-        steps = self.plan.facts.how.steps
-        return [f"{len(steps.all)} steps: {steps.reason}", *map(to_text, steps.all)]
+        program = self.plan.facts.how.program
+        reasons = "; ".join(dict.fromkeys(program.reasons))
+        return [f"{len(program.statements)} steps: {reasons}", *map(to_text, program.statements)]
+
+    @property
+    def program(self) -> str:
+        """The statements that are computed, with reasons."""
+        how = self.plan.facts.how
+        return how.program.text if isinstance(how, InSteps) else "one statement: no intermediate result would pay"
 
     @property
     def source(self) -> str:

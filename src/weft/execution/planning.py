@@ -12,26 +12,29 @@ from functools import lru_cache
 import numpy as np
 
 from ..analysis.merge_lattice import MANY_CASES
-from ..analysis.result_type import dense_format, result_dtype, result_fill, result_format
+from ..analysis.result_type import dense_format as dense_format
+from ..analysis.result_type import part_format as part_format
+from ..analysis.result_type import result_dtype, result_fill, result_format
 from ..analysis.runtime_fills import with_runtime_conversion as with_runtime_conversion
 from ..analysis.runtime_fills import with_runtime_fills
 from ..analysis.structure_match import match_structure, over_values, totals_over_values
 from ..analysis.terms import dtype_of, split_narrow_sum
 from ..compiler import UserSchedule, plan_loops, plan_on_structure
 from ..concrete_notation.values import RuntimeValue, typed
-from ..errors import DTypeError, FormatError
+from ..errors import DTypeError, FormatError, WeftError
 from ..formats import Format, TensorType
-from ..formats.append_chains import is_appendable
 from ..formats.format import dtypes_of
 from ..index_notation import explicit_sums, expression_text, free_variables, to_text, use_computation_dtype
 from ..index_notation.nodes import Assignment
+from ..index_notation.program import Numbers, Program
 from ..module import Module
+from ..optimiser import optimise
 from ..storage import fill_of, tensor_type
 from ..variant import Variant
 from .alternatives import ALTERNATIVES, Choice
 from .conversion_plan import conversion as conversion
 from .expression_cuts import in_pairs, wrapping_first
-from .facts import EntryRequest, LoopRequest, Steps
+from .facts import EntryRequest, LoopRequest
 from .full_results import may_spread, spreading
 from .insertion_loops import entry_loops
 from .loop_facts import loop_facts as loop_facts
@@ -55,6 +58,35 @@ def plan(request: PlanRequest, user_schedule: UserSchedule | None = None) -> Pla
     )
 
 
+def plan_in_parts(request: PlanRequest, numbers: Mapping[str, Numbers]) -> PlanFacts | None:
+    """Return how an assignment is computed in parts for operands of some numbers; None if one statement is cheaper."""
+    assignment, types = request.assignment, dict(zip(numbers, request.types, strict=True))
+    try:
+        program = optimise(assignment, types, numbers, request.variant.options)
+    except WeftError:  # it is raised for the whole, in the user's words
+        return None
+    return plan_program(request, program) if program.parts else None
+
+
+def plan_program(request: PlanRequest, program: Program) -> PlanFacts:
+    """Return how the statements of a program are computed: the result has the format of the whole."""
+    assignment = request.assignment
+    names = dict.fromkeys(a.tensor for a in assignment.value.distinct_accesses)
+    kinds = tuple(zip(names, request.types, strict=True))
+    target = target_type(assignment, dict(kinds), request.format, request.dtype, request.variant.no_dense_result)
+    how = InSteps(program, target.format)
+    if not may_spread(assignment, kinds):
+        return PlanFacts(how)
+    # A part may hold no more than its operands store, where the whole as one statement would have a value anywhere.
+    known = dict(kinds)
+    for part in program.parts:
+        array = Format.dense(len(part.target.indices)) if part.target.tensor in program.arrays else None
+        known[part.target.tensor] = target_type(part, known, array or part_format(part, known), None)
+    read = tuple((a.tensor, known[a.tensor]) for a in program.last.value.distinct_accesses)
+    last = tuple(dict(read).items())
+    return PlanFacts(how, bool(spreading(program.last, last)[0]), may_spread(program.last, last))
+
+
 def _way(
     request: PlanRequest, types: dict[str, TensorType], user_schedule: UserSchedule | None
 ) -> KernelPlan | ValuesOnly | InSteps | WithFills:
@@ -74,8 +106,8 @@ def _way(
     if format is None and not variant.converts_operands and _is_dense_on_device(assignment, types):
         format = Format.dense(len(assignment.target.indices))
     target = target_type(assignment, types, format, dtype, variant.no_dense_result)
-    way = kernel_or_steps(assignment, types, target, variant, request.prune, user_schedule)
-    if isinstance(way, Steps):
+    way = kernel_or_program(assignment, types, target, variant, request.prune, user_schedule)
+    if isinstance(way, Program):
         return InSteps(way, target.format)
     # The inferred format may have dense levels that large dimensions do not allow.
     varies = (
@@ -95,17 +127,17 @@ def _is_dense_on_device(assignment: Assignment, types: Mapping[str, TensorType])
     return len(assignment.target.indices) < 2 or any(t.format.is_dense and t.format.order for t in types.values())
 
 
-def kernel_or_steps(
+def kernel_or_program(
     assignment: Assignment,
     types: Mapping[str, TensorType],
     target: TensorType,
     variant: Variant,
     prune: bool = False,
     user_schedule: UserSchedule | None = None,
-) -> Loops | Steps:
-    """Return the loops that compute an assignment, or steps where they would have too many cases.
+) -> Loops | Program:
+    """Return the loops that compute an assignment, or a program where they would have too many cases.
 
-    One kernel is tried first. Steps are for merges with too many cases, but not for the schedule of a user.
+    One kernel is tried first. Programs are for merges with too many cases, but not for the schedule of a user.
     """
     all_types = {assignment.target.tensor: target, **types}
     planned = Module(plan_loops(assignment, all_types, variant, skip_fill=prune, user_schedule=user_schedule))
@@ -174,12 +206,6 @@ def insertion(request: EntryRequest) -> Loops | str:
     """Return the loops of a conversion by insertion, or the reason for none."""
     loops = entry_loops(request)
     return loops if isinstance(loops, str) else Loops(request, Module(loops))
-
-
-def format_of_part(part: Assignment, types: Mapping[str, TensorType], no_dense_levels: bool) -> Format:
-    """Return the format in which a part is computed: that of its result if loops can append to it, else a plain one."""
-    format = result_format(part, types, no_dense_levels, part=True)
-    return format.plain(no_dense_levels) if format.is_structured and not is_appendable(format) else format
 
 
 def target_type(

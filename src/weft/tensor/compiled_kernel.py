@@ -95,6 +95,8 @@ def stage_texts(
     choices = [name.replace("-", " ") for name in names]
     if "all" in choices:
         return {**kernel.passes, **stages}
+    if "program" in choices and isinstance(kernel, execution.PlanReport):
+        stages = {**stages, "program": kernel.program}
     if any(name in PASSES for name in choices):
         stages = {**kernel.passes, **stages}
     texts: dict[str, str] = {}

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import lru_cache, partial
 from types import MethodType
@@ -12,7 +11,6 @@ import numpy as np
 from numpy.typing import DTypeLike
 
 from .. import execution
-from ..config import config
 from ..dtypes import value_dtype
 from ..errors import DeviceError, DTypeError, NotationError, ShapeError, WeftError
 from ..formats import Format, FormatLike, TensorType, parse_format
@@ -28,6 +26,7 @@ from ..index_notation import (
 )
 from ..index_notation.nodes import Assignment, Reduce
 from ..index_notation.operator_table import REDUCTIONS
+from ..index_notation.program import Program
 from ..operations.operands import (
     Operand,
     is_scalar,
@@ -50,14 +49,13 @@ from .compiled_kernel import (
     stage_texts,
     titled,
 )
-from .contraction_order import plan
+from .contraction_paths import is_path, plain_subscripts, program_of_path, steps_of
 from .conversion_report import explain_conversion
 from .operators import element, wrap_result
 from .out_argument import write_out
 from .sparse_tensor import SparseTensor
 
 if TYPE_CHECKING:
-    from .contraction_order import ContractionPath
     from .types import Array, Casting, Number, Order
 
 
@@ -212,7 +210,11 @@ def _format_of(assignment: Assignment, format: FormatLike | None) -> Format | No
 
 
 def run(
-    assignment: Assignment, operands: Mapping[str, Operand], format: FormatLike | None, dtype: DTypeLike | None
+    assignment: Assignment,
+    operands: Mapping[str, Operand],
+    format: FormatLike | None,
+    dtype: DTypeLike | None,
+    order: Program | bool = True,
 ) -> Any:
     storages, has_array = {}, False
     for name, (storage, is_array) in operands.items():
@@ -223,6 +225,7 @@ def run(
         storages,
         format=_format_of(assignment, format),
         dtype=None if dtype is None else value_dtype(dtype).name,
+        order=order,
     )
     if not result.shape and format is None:  # with a format the result is a tensor, even without axes
         return element(result)
@@ -283,10 +286,10 @@ def einsum(
     casting : {'safe', 'same_kind', 'unsafe', 'no', 'equiv'}, optional
         The rule by which operands may be converted to that dtype, and the result to the dtype of ``out``.
     optimize : {'auto', True, False} or str or list
-        ``False`` compiles one kernel for the whole expression. ``True``, a strategy of opt_einsum or a path in NumPy's
-        notation contracts pair by pair. ``"auto"`` takes the cheaper of both by the estimates of :func:`einsum_path`,
-        which depend on the numbers of entries of the operands. If ``config.reassociate`` is off, ``"auto"`` compiles
-        one kernel.
+        ``False`` computes all in one statement. ``"auto"`` and ``True`` compute parts first where that is cheaper for
+        the sizes and numbers of entries of the operands, as :func:`weft.evaluate` does; :func:`einsum_path` shows them.
+        If ``config.reassociate`` is off, only integers are summed in another order. A path in NumPy's notation is
+        followed, as is the one that a strategy of opt_einsum finds.
     format : str or Format, optional
         The format of the result; by default it is inferred from the operands.
     reduce : {'sum', 'prod', 'min', 'max', 'any', 'all'}
@@ -402,20 +405,23 @@ def _contracted(
 ) -> Any:
     """Compute an einsum in the common dtype of its operands, or in a wider one."""
     assignment = notation.assignment if reduce == "sum" else reduced(notation.assignment, REDUCTIONS[reduce])
+    order = optimize is not False
     if len(operands) < 3:
-        return run(assignment, operands, format, dtype)
+        return run(assignment, operands, format, dtype, order)
+    # Partial products have the dtype that the operands have together, as in NumPy.
     dtypes = {name: operand.storage.dtype for name, operand in operands.items()}
     common = np.result_type(*dtypes.values())
-    if reduce == "sum" and result_dtype(explicit_sums(assignment).value, dtypes) != common:
-        # Partial products could have another dtype than the common one, so operands are converted first, as in NumPy.
+    if dtype is not None and reduce == "sum" and np.can_cast(common, value_dtype(dtype), "safe"):
+        common, dtype = value_dtype(dtype), None
+    path = reduce == "sum" and is_path(optimize)
+    if path or (reduce == "sum" and result_dtype(explicit_sums(assignment).value, dtypes) != common):
         operands = {name: Operand(execution.in_dtype(o.storage, common), o.is_array) for name, o in operands.items()}
         dtypes = dict.fromkeys(dtypes, common)
-    if reduce == "sum" and optimize is not False and (config.reassociate or optimize != "auto"):
-        planned = _planned(notation, list(operands.values()), optimize)
-        # A path of one step with all operands is one loop nest, which _run computes below.
-        if len(planned.path) > 1 or len(planned.path[0]) < len(operands):
-            return _by_steps(planned, list(operands.values()), common, format, dtype)
-    return run(use_computation_dtype(assignment, tuple(dtypes.items()), common.name), operands, format, dtype)
+    if path:
+        program = program_of_path(notation, [o.storage.shape for o in operands.values()], optimize)
+        return run(assignment, operands, format, dtype, program)
+    assignment = use_computation_dtype(assignment, tuple(dtypes.items()), common.name)
+    return run(assignment, operands, format, dtype, order)
 
 
 def reduced(assignment: Assignment, op: str) -> Assignment:
@@ -427,7 +433,7 @@ def reduced(assignment: Assignment, op: str) -> Assignment:
 
 @ends_at_caller
 def einsum_path(*operands: Any, optimize: Any = "auto") -> tuple[list[Any], str]:
-    """Return the order in which :func:`einsum` would contract operands, and the reasons.
+    """Return the order in which :func:`einsum` would contract operands.
 
     Parameters
     ----------
@@ -441,7 +447,7 @@ def einsum_path(*operands: Any, optimize: Any = "auto") -> tuple[list[Any], str]
     path : list
         The path in NumPy's notation; one step with all operands if one loop nest computes everything.
     report : str
-        The steps, with the estimates by which they were chosen.
+        The subscripts of each contraction, and the expected entries of intermediate results.
 
     Examples
     --------
@@ -451,65 +457,33 @@ def einsum_path(*operands: Any, optimize: Any = "auto") -> tuple[list[Any], str]
     >>> path
     ['einsum_path', (1, 2), (0, 1)]
     """
-    notation, given = _parsed_einsum(operands)
-    found = list(adopted(dict(zip(notation.names, given, strict=True)), weak=False).values())
-    planned = _planned(notation, found, optimize)
-    fused = len(planned.path) == 1
+    notation, arguments = _parsed_einsum(operands)
+    by_name = adopted(dict(zip(notation.names, arguments, strict=True)), weak=False)
+    program = _program(notation, by_name, optimize)
+    steps = steps_of(program, notation)
     lines = [
-        f"{'one loop nest' if fused else 'pair by pair'}: {plain_subscripts(notation)}",
-        f"estimated multiplications, fused:    {planned.fused:.3g}",
-        f"estimated multiplications, by pairs: {planned.pairwise:.3g}",
-        *(f"  {step}" for step in planned.steps),
+        f"{f'{len(steps)} contractions' if program.parts else 'one loop nest'}: {plain_subscripts(notation)}",
+        *(f"  {subscripts}" for _, subscripts in steps),
+        *(
+            f"{n:,.0f} entries expected of {subscripts}"
+            for n, (_, subscripts) in zip(program.entries, steps, strict=False)
+        ),
     ]
-    return ["einsum_path", *planned.path], "\n".join(lines)
+    return ["einsum_path", *(places for places, _ in steps)], "\n".join(lines)
 
 
-def _planned(notation: Einsum, operands: Sequence[Operand], optimize: Any) -> ContractionPath:
-    """Return the order of contraction for the operands' shapes and numbers of entries."""
-    storages = [operand.storage for operand in operands]
-    densities = [1.0 if s.format.is_dense else min(1.0, s.nnz / max(1, math.prod(s.shape))) for s in storages]
-    wanted = tuple(optimize) if isinstance(optimize, list) else optimize
-    return plan(plain_subscripts(notation), tuple(s.shape for s in storages), tuple(densities), wanted)
-
-
-def _by_steps(
-    planned: ContractionPath,
-    operands: Sequence[Operand],
-    common: np.dtype[Any],
-    format: FormatLike | None,
-    dtype: DTypeLike | None,
-) -> Any:
-    """Contract operands step by step, in their common dtype or in a wider one that is requested."""
-    wider = dtype is not None and np.can_cast(common, value_dtype(dtype), "safe")
-    wide = dtype if wider else common
-    pending = [operand.storage.to_dense_array() if operand.is_array else SparseTensor(operand.storage)
-               for operand in operands]  # fmt: skip
-    for number, (places, step) in enumerate(zip(planned.path, planned.steps, strict=True), 1):
-        last = number == len(planned.path)
-        group = [pending.pop(place) for place in sorted(places, reverse=True)]
-        # Only the last step has the requested format and dtype.
-        options = {"format": format, "dtype": wide if dtype is None else dtype} if last else {"dtype": wide}
-        pending.append(einsum(_in_first_letters(step), *group, optimize=False, **options))
-    return pending[0]
-
-
-def _in_first_letters(subscripts: str) -> str:
-    """Rename the letters of subscripts to the first ones of the alphabet, so that equal steps share a kernel."""
-    import opt_einsum
-
-    names = {char: char for char in ",->"}
-    return "".join(names.setdefault(char, opt_einsum.get_symbol(len(names) - 3)) for char in subscripts)
-
-
-def plain_subscripts(notation: Einsum) -> str:
-    """Return explicit subscripts of single letters, without ellipses, for opt_einsum."""
-    import opt_einsum
-
-    names: dict[str, str] = {}
-    indices_of = {access.tensor: access.indices for access in accesses(notation.assignment.value)}
-    indices = (*(indices_of[name] for name in notation.names), notation.assignment.target.indices)
-    texts = ["".join(names.setdefault(v, opt_einsum.get_symbol(len(names))) for v in own) for own in indices]
-    return f"{','.join(texts[:-1])}->{texts[-1]}"
+def _program(notation: Einsum, operands: Mapping[str, Operand], optimize: Any) -> Program:
+    """Return the program by which an einsum is computed."""
+    storages, assignment = [operand.storage for operand in operands.values()], notation.assignment
+    if is_path(optimize):
+        return program_of_path(notation, [s.shape for s in storages], optimize)
+    dtypes = tuple([(name, o.storage.dtype) for name, o in operands.items()])
+    if len(operands) > 2:
+        common = np.result_type(*[dtype for _, dtype in dtypes])
+        assignment = use_computation_dtype(assignment, dtypes, common.name)
+    if not optimize:
+        return Program((assignment,), assignment, ())
+    return execution.chosen_program(assignment, tuple([s.type for s in storages]), execution.numbers_of(storages))
 
 
 @ends_at_caller
@@ -680,15 +654,19 @@ def explain(*operands: Any, stages: bool | str | Iterable[str] = False, **named:
     execution.require_operands(assignment, held)
     looked = execution.looked_up(assignment, held, dtype_name)
     storages = tuple([by_name[name].storage for name in operand_names(assignment)])
-    types = tuple([storage.type for storage in storages])
     planned = partial(
-        execution.plan_for, format=result_format, dtype=dtype_name, variant=execution.variant_for(storages)
+        execution.plan_for_operands,
+        storages=storages,
+        format=result_format,
+        dtype=dtype_name,
+        variant=execution.variant_for(storages),
     )
     try:
-        usual = planned(looked.assignment, types)
+        usual = planned(looked.assignment)
     except DeviceError as error:
         if stages or picture:
             raise
+        types = tuple([storage.type for storage in storages])
         formats = execution.formats_line(dict(zip(operand_names(assignment), types, strict=True)))
         return "\n".join([to_text(explicit_sums(assignment)), formats, execution.refused_line(error)])
     plan, alternatives = usual.chosen(storages)
@@ -698,15 +676,11 @@ def explain(*operands: Any, stages: bool | str | Iterable[str] = False, **named:
     if stages:
         return titled(stage_texts(texts, stages, looked))
     # Computations share kernels whatever their operands are called, so the kernel that runs has other names.
-    shared = planned(execution.anonymous(looked.assignment), types)
+    shared = planned(execution.anonymous(looked.assignment))
     origins = execution.PlanReport(shared.chosen(storages)[0]).origins
     chosen = [f"chosen for these operands: {each.name}, since {each.reason}" for each in alternatives]
     asked_dense = result_format is not None and result_format.is_dense
     visited = plan.kernel.loops.run.visited_axes
     full = "" if asked_dense else execution.full_line(assignment, looked, held, plan.target, visited)
     lines = [report(texts, assignment, looked, origins, assumed=False, full=full), *texts.kept(storages), *chosen]
-    if notation is not None and len(by_name) > 2 and config.reassociate:
-        steps = len(_planned(notation, list(by_name.values()), "auto").path)
-        if steps > 1:
-            lines.append(f"einsum: {steps} steps, which weft.einsum_path shows; the lines above are for optimize=False")
     return "\n".join(lines)

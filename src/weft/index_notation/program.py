@@ -1,0 +1,75 @@
+"""Programs: an assignment as several, whose intermediate results are tensors of their own."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+from ..records import keeps_hash, record
+from .checks import explicit_sums
+from .nodes import Apply, Assignment, Reduce
+from .printer import to_text
+from .traversal import free_variables, has_reduction, walk
+
+
+@keeps_hash
+@record
+class Numbers:
+    """Numbers of a tensor, rounded, so that tensors of about one size have one program."""
+
+    shape: tuple[int, ...]
+    levels: tuple[int, ...]  # positions of the levels, from the outermost on; the last number is that of stored values
+
+
+@record
+class Program:
+    """Assignments in the order in which they run; each reads the operands and the results of those before it."""
+
+    statements: tuple[Assignment, ...]  # The last one computes the result
+    whole: Assignment  # the result, in terms of the operands
+    reasons: tuple[str, ...]  # the reason for each intermediate result
+    arrays: frozenset[str] = frozenset()  # names of the intermediate results that are stored as arrays
+    entries: tuple[float, ...] = ()  # expected entries of the intermediate results; empty if nothing was estimated
+    rules: tuple[str, ...] = ()  # names of the rules by which the program was made
+
+    @property
+    def parts(self) -> tuple[Assignment, ...]:
+        """The intermediate results."""
+        return self.statements[:-1]
+
+    @property
+    def last(self) -> Assignment:
+        """The result, in terms of the intermediate results."""
+        return self.statements[-1]
+
+    @property
+    def text(self) -> str:
+        """The statements in lines of their own, each with its reason."""
+        sizes = [f"{n:,.0f} entries expected" for n in self.entries] or [""] * len(self.parts)
+        lines = [f"{len(self.statements)} statements"]
+        for part, size, reason in zip(self.parts, sizes, self.reasons, strict=True):
+            array = "an array" if part.target.tensor in self.arrays else ""
+            lines += [to_text(part), f"  {'; '.join(filter(None, (array, size, reason)))}"]
+        lines.append(to_text(self.last))
+        return "\n".join([*lines, *([f"rules: {', '.join(self.rules)}"] if self.rules else [])])
+
+
+@lru_cache(maxsize=4096)
+def may_have_parts(assignment: Assignment) -> bool:
+    """Return whether intermediate results may make an assignment cheaper: it reduces something that can be cut."""
+    if assignment.op is not None or not assignment.value.children:
+        return False
+    value = explicit_sums(assignment).value
+    return any(isinstance(node, Reduce) and _has_parts(node) for node in walk(value)) or any(
+        isinstance(node, Apply) and node.op not in ("add", "subtract", "negative") and has_reduction(node)
+        for node in walk(value)
+    )
+
+
+def _has_parts(node: Reduce) -> bool:
+    """Return whether a reduction is of three tensors or more, or has an expensive part that fewer loops need."""
+    every = {*free_variables(node.body)}
+    dear = any(
+        isinstance(part, Apply) and len(part.args) == 2 and part.op != "multiply" and {*free_variables(part)} < every
+        for part in walk(node.body)
+    )
+    return dear or has_reduction(node.body) or len(node.distinct_accesses) > 2

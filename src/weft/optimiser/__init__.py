@@ -1,0 +1,68 @@
+"""The optimiser: from one assignment to a program of several, where that is expected to be cheaper.
+
+A program (``index_notation/program.py``) is a list of assignments, each of which is planned as if the user had written
+it. Passes without numbers bring an expression into one form; then one decision is left, which parts become tensors of
+their own. The type of the result is decided before, by the expression alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from ..analysis.result_type import result_dtype, result_fill, result_format
+from ..analysis.terms import split_narrow_sum
+from ..code_options import CodeOptions
+from ..concrete_notation.values import same_value
+from ..errors import WeftError
+from ..formats import TensorType
+from ..formats.format import dtypes_of
+from ..index_notation import explicit_sums
+from ..index_notation.nodes import Assignment
+from ..index_notation.program import Numbers, Program
+from ..records import replace
+from .contraction import FULL
+from .parts import OwnTensors
+from .rules import rewritten
+
+__all__ = ["optimise"]
+
+
+def optimise(
+    assignment: Assignment, types: Mapping[str, TensorType], numbers: Mapping[str, Numbers], options: CodeOptions
+) -> Program:
+    """Return the program by which an assignment is computed: itself if nothing is expected to be cheaper."""
+    explicit = explicit_sums(assignment)
+    if split_narrow_sum(explicit, types) is not None:  # sums that wrap around in dtypes of their own are cut elsewhere
+        return Program((assignment,), assignment, ())
+    value, rules = rewritten(explicit.value, explicit.target.indices, dtypes_of(types), options)
+    parts = OwnTensors(replace(explicit, value=value), types, numbers, options)
+    last = replace(explicit, value=parts.in_terms_of_parts(value, explicit.target.indices))
+    if not parts.statements or not _same_result(explicit, last, parts):
+        return Program((assignment,), assignment, ())
+    return Program(
+        (*parts.statements, last), assignment, tuple(parts.reasons), frozenset(parts.arrays), tuple(parts.entries),
+        (*rules, *parts.rules),
+    )  # fmt: skip
+
+
+def _same_result(explicit: Assignment, last: Assignment, parts: OwnTensors) -> bool:
+    """Return whether the last statement computes a result of the dtype, the fill value and the density of the whole."""
+    types, axes = parts.types, frozenset(explicit.target.indices)
+    try:
+        return (
+            result_dtype(explicit.value, types) == result_dtype(last.value, types)
+            and same_value(_fill(explicit, types), _fill(last, types))
+            and (
+                not result_format(last, types).is_dense
+                or result_format(explicit, types).is_dense
+                or parts.estimates.density(explicit.value, axes) > FULL
+            )
+        )
+    except WeftError:
+        return False
+
+
+def _fill(assignment: Assignment, types: Mapping[str, TensorType]) -> object:
+    """Return the fill value of a result: zero if stored values decide it, since an array then holds the result."""
+    fill = result_fill(assignment.value, types)
+    return 0 if fill is None else fill

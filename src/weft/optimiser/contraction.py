@@ -1,0 +1,140 @@
+"""Orders of contraction: dynamic programming over connected sets of the variables that are summed over.
+
+The part of a set is the product of all factors that have one of its variables, summed over the set. It is computed in
+one nest of loops; or one variable is summed last, after the parts of what remains without it; or one connected part
+comes first. Orders of pairs, factored nests and sums apart are all among these ways.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+
+from ..records import record, replace
+from .price import ENTRY, KERNEL, Factor, Nests
+
+MOST_VARIABLES = 8
+"""Summed variables of which all connected sets are tried; of more, one is summed after the other."""
+MOST_PRICES = 2000
+"""Factors that are priced for one expression, in all orders of all nests; then sets are summed in one nest."""
+MOST_ENTRIES = 2.0**31
+"""Entries beyond which no intermediate result is tried."""
+FULL = 0.3
+"""The share of coordinates from which an intermediate result is stored as an array."""
+
+
+@record
+class Way:
+    """A way to sum over a set of variables: parts that come first, and the nest that is last."""
+
+    price: float
+    parts: tuple[int, ...]  # the factors that are computed first
+    factors: tuple[int, ...]  # those of the last nest
+    summed: int  # the variables of the last nest that are summed over
+
+
+class Contraction:
+    """A product of factors that is summed over some variables, and its parts."""
+
+    def __init__(self, nests: Nests, factors: Sequence[int], summed: int):
+        self.nests, self.factors, self.summed = nests, tuple(factors), summed
+        self.ways: dict[int, Way] = {}  # how each part is computed, by the number of its factor
+        self.orders: dict[int, tuple[int, ...]] = {}  # the axes of each part
+        self._parts: dict[int, int] = {}  # the factor of each set of variables
+
+    def touching(self, mask: int) -> tuple[int, ...]:
+        """Return the factors that have one of some variables."""
+        return tuple([n for n in self.factors if self.nests.factors[n].mask & mask])
+
+    def components(self, mask: int) -> list[int]:
+        """Return connected sets of variables: no factor has variables of two of them."""
+        components: list[int] = []
+        while mask:
+            component, grown = 0, mask & -mask
+            while grown != component:
+                component = grown
+                for n in self.touching(component):
+                    grown |= self.nests.factors[n].mask & mask
+            components.append(component)
+            mask &= ~component
+        return components
+
+    def part(self, mask: int) -> tuple[float, int]:
+        """Return the price of the part of a connected set, and the factor that it is."""
+        number = self._parts.get(mask)
+        if number is None:
+            way, order = self._cheapest(mask)
+            number = self._parts[mask] = self._factor_of(mask, order)
+            self.ways[number] = way
+        entries = self.nests.factors[number].entries
+        extra = math.inf if entries > MOST_ENTRIES else ENTRY * entries + KERNEL
+        return self.ways[number].price + extra, number
+
+    def _factor_of(self, mask: int, order: tuple[int, ...]) -> int:
+        """Return the number of the factor that the part of a set is."""
+        touching = self.touching(mask)
+        every = mask
+        for n in touching:
+            every |= self.nests.factors[n].mask
+        keep = every & ~mask
+        space, times = self.nests.space(keep), self.nests.space(mask)
+        share = min(1.0, self.nests.joined(touching, every) / max(1.0, self.nests.space(every)))
+        entries = space * (1.0 if share >= 1 else -math.expm1(times * math.log1p(-share)))
+        sparse = any(self.nests.factors[n].sparse for n in touching) and entries <= FULL * space
+        axes = tuple([bit for bit in order if bit & keep])
+        number = self.nests.add(Factor(None, keep, axes, sparse, entries))
+        self.orders[number] = axes
+        return number
+
+    def _cheapest(self, mask: int) -> tuple[Way, tuple[int, ...]]:
+        best: tuple[Way, tuple[int, ...]] | None = None
+        for way in self.of(mask):
+            if best is not None and way.price >= best[0].price:
+                continue
+            price, order = self.nests.price(way.factors, way.summed)
+            if best is None or way.price + price < best[0].price:
+                best = Way(way.price + price, way.parts, way.factors, way.summed), order
+        assert best is not None
+        return best
+
+    def of(self, mask: int) -> Iterator[Way]:
+        """Yield the ways to sum over a connected set, without the price of the last nest."""
+        mine = self.touching(mask)
+        yield Way(0.0, (), mine, mask)
+        if self.nests.count > MOST_PRICES or mask & (mask - 1) == 0:
+            return
+        left = mask
+        while left:
+            last = left & -left
+            left &= ~last
+            rest = self.components(mask & ~last)
+            done = [(c, *self.part(c)) for c in rest]
+            yield self._after(mine, done, last)
+            if len(done) > 1:
+                for one in done:
+                    yield self._after(mine, [one], mask & ~one[0])
+
+    def _after(self, mine: tuple[int, ...], done: list[tuple[int, float, int]], summed: int) -> Way:
+        """Return the way in which some parts come first."""
+        covered = {n for c, _, _ in done for n in self.touching(c)}
+        parts = tuple([number for _, _, number in done])
+        rest = tuple([n for n in mine if n not in covered])
+        return Way(sum([price for _, price, _ in done]), parts, (*parts, *rest), summed)
+
+    def one_by_one(self) -> Way:
+        """Return the way that sums over one variable after the other, each time the one whose part is cheapest."""
+        greedy = Contraction(self.nests, self.factors, self.summed)
+        left, price, parts = self.summed, 0.0, []
+        while left & (left - 1):
+            bits = [bit for bit in (1 << k for k in range(left.bit_length())) if bit & left]
+            cost, bit, number = min([(greedy.part(bit)[0], bit, greedy.part(bit)[1]) for bit in bits])
+            way = greedy.ways[number]
+            first = tuple([n for n in way.factors if n in self.ways])
+            self.ways[number], self.orders[number] = replace(way, parts=first), greedy.orders[number]
+            covered = greedy.touching(bit)
+            rest = tuple([n for n in greedy.factors if n not in covered])
+            greedy = Contraction(self.nests, (number, *rest), left & ~bit)
+            left, price = left & ~bit, price + cost
+            parts.append(number)
+        needed = tuple([n for n in parts if n in greedy.factors])
+        return Way(price, needed, greedy.factors, left)

@@ -1,0 +1,255 @@
+"""Prices of statements, in nanoseconds of one core, by the coordinates that their loops are expected to visit.
+
+Only the ranking matters. The constants were measured once.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+
+from ..index_notation.nodes import Access, Apply, Expr, Reduce
+from ..trees import fold
+from .estimate import Estimates, free_set, levels_of
+
+CONVERT = 12.0
+"""Storing an entry in another order."""
+MERGE = 4.0
+"""Comparing coordinates of two operands that are merged."""
+ENTRY = 3.0
+"""Writing and reading an entry of an intermediate result."""
+KERNEL = 10_000.0
+"""Calling one more kernel."""
+VECTORS = 0.4
+"""An operation in a loop along arrays, compared with one in other loops."""
+ORDERS = 6
+"""Loop orders that are priced for one nest."""
+
+_WEIGHTS = {
+    "divide": 2,
+    "sqrt": 2,
+    "exp": 6,
+    "log": 6,
+    "log1p": 8,
+    "expm1": 8,
+    "sin": 8,
+    "cos": 8,
+    "tanh": 12,
+    "power": 20,
+}
+
+
+def weight(expr: Expr) -> float:
+    """Return the price of one value of an expression."""
+
+    def of(node: Expr, below: list[float]) -> float:
+        match node:
+            case Apply(op=op):
+                return float(_WEIGHTS.get(op, 1)) + sum(below)
+            case Reduce():
+                return below[0]
+        return 0.0
+
+    return max(1.0, fold(expr, of))
+
+
+class Factor:
+    """A factor of a product that is reduced, with bit masks of its variables."""
+
+    __slots__ = ("convertible", "entries", "expr", "mask", "order", "sparse", "strides", "weight")
+
+    def __init__(self, expr: Expr | None, mask: int, order: tuple[int, ...], sparse: bool, entries: float = 0.0):
+        self.expr, self.mask, self.sparse, self.entries = expr, mask, sparse, entries
+        self.order = order  # the variables of its levels, which loops must follow
+        self.weight = 1.0 if expr is None else weight(expr)
+        self.strides = 0 if sparse else sum(order[:-1])  # the variables over which loops pass an array in strides
+        self.convertible = sparse  # whether it can be stored in another order
+
+    @classmethod
+    def of(cls, expr: Expr, bits: dict[str, int], estimates: Estimates) -> Factor:
+        """Return the factor that an expression is."""
+        formats = {a: estimates.types[a.tensor].format for a in expr.distinct_accesses}
+        sparse = [a for a, format in formats.items() if not format.is_dense]
+        names = [v for a in sparse or formats for v in levels_of(a, formats[a])]
+        order = tuple(dict.fromkeys(bits[v] for v in names))
+        factor = cls(expr, sum(bits[v] for v in free_set(expr)), order, bool(sparse))
+        factor.convertible = isinstance(expr, Access) and bool(sparse) and len({*expr.indices}) == len(expr.indices)
+        if not sparse:
+            levels = [levels_of(a, f) for a, f in formats.items() if a.indices]
+            strides = {v for order in levels for v in order[:-1]}
+            factor.strides = sum(bits[v] for v in strides)
+        return factor
+
+
+class Nests:
+    """Prices of nests of loops that each reduce a product, as kernels run them: with factors hoisted."""
+
+    def __init__(self, estimates: Estimates, variables: Iterable[str]):
+        self.estimates = estimates
+        self.names = tuple(dict.fromkeys(variables))
+        self.bits = {v: 1 << k for k, v in enumerate(self.names)}
+        self.factors: list[Factor] = []
+        self.count = 0  # of factors that were priced, in all orders of all nests
+        self._numbers: dict[Expr, int] = {}
+        self._densities: dict[tuple[int, int], float] = {}
+        self._spaces: dict[int, float] = {}
+        self._nests: dict[tuple[tuple[int, ...], int], tuple[float, tuple[int, ...]]] = {}
+
+    def number(self, expr: Expr) -> int:
+        """Return the number of a factor."""
+        if expr not in self._numbers:
+            self._numbers[expr] = self.add(Factor.of(expr, self.bits, self.estimates))
+        return self._numbers[expr]
+
+    def add(self, factor: Factor) -> int:
+        """Add a factor, and return its number."""
+        self.factors.append(factor)
+        return len(self.factors) - 1
+
+    def variables(self, mask: int) -> tuple[str, ...]:
+        """Return the variables of a bit mask."""
+        return tuple([v for k, v in enumerate(self.names) if mask >> k & 1])
+
+    def density(self, number: int, mask: int) -> float:
+        key = (number, mask)
+        share = self._densities.get(key)
+        if share is None:
+            share = self._densities[key] = self._density(self.factors[number], mask)
+        return share
+
+    def _density(self, factor: Factor, mask: int) -> float:
+        if not factor.sparse:
+            return 1.0
+        if factor.expr is not None:
+            return self.estimates.density(factor.expr, frozenset(self.variables(mask)))
+        space = self.space(mask)
+        if mask == factor.mask:
+            return min(1.0, factor.entries / space)
+        return -math.expm1(-factor.entries / space)
+
+    def space(self, mask: int) -> float:
+        size = self._spaces.get(mask)
+        if size is None:
+            size = self._spaces[mask] = self.estimates.space(self.variables(mask))
+        return size
+
+    def joined(self, numbers: Sequence[int], mask: int) -> float:
+        """Return the number of coordinates that factors have together, of some variables."""
+        number = self.space(mask)
+        for n in dict.fromkeys(numbers):
+            factor = self.factors[n]
+            if factor.sparse and (own := factor.mask & mask):
+                share = self._densities.get((n, own))
+                number *= self.density(n, own) if share is None else share
+        return number
+
+    def price(self, numbers: Sequence[int], summed: int) -> tuple[float, tuple[int, ...]]:
+        """Return the price of the cheapest nest that sums a product over some variables, and its order of loops."""
+        key = (tuple(numbers), summed)
+        cheapest = self._nests.get(key)
+        if cheapest is None:
+            joins: dict[int, float] = {}
+            orders, factors = self._orders(numbers), [self.factors[n] for n in numbers]
+            self.count += len(orders) * len(factors)
+            lead = max(range(len(factors)), key=lambda k: (factors[k].sparse, factors[k].mask.bit_count()))
+            prices = [(self._price(numbers, summed, order, lead, joins), order) for order in orders]
+            cheapest = self._nests[key] = min(prices)
+        return cheapest
+
+    def _orders(self, numbers: Sequence[int]) -> list[tuple[int, ...]]:
+        """Return orders of loops: the levels of one sparse operand first, then those of the others, arrays last."""
+        factors = [self.factors[n] for n in numbers]
+        rest = [1 << k for k in range(len(self.names)) if any(f.mask >> k & 1 for f in factors)]
+        leads = [f for f in factors if f.sparse]
+        if not leads:
+            return [tuple(rest), *((*(v for v in rest if v != last), last) for last in rest[-ORDERS:])]
+        orders: dict[tuple[int, ...], None] = {}
+        for lead in leads[:ORDERS]:
+            orders[tuple(dict.fromkeys([*lead.order, *(v for f in leads for v in f.order), *rest]))] = None
+        return list(orders)
+
+    def _price(
+        self, numbers: Sequence[int], summed: int, order: tuple[int, ...], lead: int, joins: dict[int, float]
+    ) -> float:
+        """Return the price of a nest with some order of loops; ``joins`` keeps numbers of coordinates."""
+
+        def joined(mask: int) -> float:
+            number = joins.get(mask)
+            if number is None:
+                number = joins[mask] = self.joined(numbers, mask)
+            return number
+
+        factors = [self.factors[n] for n in numbers]
+        free, total = sum(order) & ~summed, 0.0
+        for k, factor in enumerate(factors):
+            need, last = _loops_of(factor.mask, summed, order, 0 if k == lead else free)
+            along, walked = True, 0
+            for other in factors:
+                if other.mask & last:
+                    walked += other.sparse
+                    along = along and not other.sparse and not other.strides & last
+            many = joined(need)
+            if walked > 1 and factor.sparse and factor.mask & last:
+                # Lists that are merged are read to their ends.
+                n = numbers[k]
+                inner = self.density(n, factor.mask) / max(1e-300, self.density(n, factor.mask & ~last))
+                many = max(many, joined(need & ~last) * self.space(last) * inner)
+                total += many * MERGE
+            total += many * factor.weight * (VECTORS if along else 1.0)
+            if factor.convertible and not _follows(factor.order, order):
+                total += CONVERT * self.joined((numbers[k],), factor.mask)
+        return total
+
+
+def _loops_of(mask: int, summed: int, order: tuple[int, ...], free: int) -> tuple[int, int]:
+    """Return the variables of the loops in which a factor is multiplied, and the innermost of these.
+
+    They are its own, those around the innermost of its summed variables, and those of the result unless it leads.
+    """
+    need, prefix, last = mask | free, 0, 0
+    for bit in order:
+        prefix |= bit
+        if mask & summed & bit:
+            need |= prefix
+    for bit in order:
+        if need & bit:
+            last = bit
+    return need, last
+
+
+def _follows(levels: tuple[int, ...], order: tuple[int, ...]) -> bool:
+    """Return whether loops come to the levels of an operand in their order."""
+    places = [order.index(bit) for bit in levels]
+    return places == sorted(places)
+
+
+def pointwise(expr: Expr, estimates: Estimates) -> float:
+    """Return the price of an expression without reductions."""
+    sparse = [a for a in expr.distinct_accesses if not estimates.types[a.tensor].format.is_dense]
+    return max(1.0, estimates.entries(expr, free_set(expr))) * (weight(expr) + MERGE * max(0, len(sparse) - 1))
+
+
+def each(reduction: Reduce, estimates: Estimates) -> float:
+    """Return the price of a reduction at one coordinate, where its operands are merged."""
+    inside = frozenset(reduction.vars)
+    walked: list[float] = []
+    for access in reduction.distinct_accesses:
+        if not estimates.types[access.tensor].format.is_dense and inside & {*access.indices}:
+            mine = free_set(access)
+            above = estimates.density(access, mine - inside)
+            walked.append(estimates.space(mine & inside) * estimates.density(access, mine) / max(1e-300, above))
+    own = tuple(v for v in reduction.vars if v in estimates.sizes)
+    many = sum(walked) * (MERGE if len(walked) > 1 else 1.0)
+    return max(1.0, many if walked else estimates.space(own) * VECTORS * weight(reduction.body))
+
+
+def conversions(reduction: Reduce, estimates: Estimates) -> float:
+    """Return the price of storing operands in another order, since their levels come to what is reduced too early."""
+    inside, total = frozenset(reduction.vars), 0.0
+    for access in reduction.distinct_accesses:
+        format = estimates.types[access.tensor].format
+        if not format.is_dense:
+            reduced = [v in inside for v in levels_of(access, format)]
+            if reduced != sorted(reduced):
+                total += CONVERT * estimates.entries(access, free_set(access))
+    return total
