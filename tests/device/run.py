@@ -105,8 +105,12 @@ class Report:
 
 # -- values -----------------------------------------------------------------------------------------------------------
 def matrix(rng: np.random.Generator, dtype: str, shape: tuple[int, int], kind: str) -> np.ndarray:
-    """Return a matrix with empty rows, or with one row that has all entries, as an ndarray."""
+    """Return a matrix with empty rows, with one row that has all entries, or with few long rows, as an ndarray."""
     values = numbers(rng, dtype, shape)
+    if kind == "long":
+        stored = rng.random(shape) < 0.002
+        stored[shape[0] // 2] = stored[-1, : shape[1] // 2] = True
+        return np.where(stored, values, np.zeros((), dtype))
     stored = rng.random(shape) < 0.15
     stored[::3] = False
     if kind == "skewed":
@@ -140,6 +144,9 @@ def cases(small: bool) -> Iterator[tuple[str, str, str, str]]:
     for name in ("SpMV", "A.T @ x", "SDDMM"):
         for format in ("csr", "coo"):
             yield "skewed", name, format, "float64"
+    for name in ("SpMM", "SDDMM", "SpMV", "min-plus", "A.T @ x", "row maxima", "residual"):
+        for format in ("csr", "coo", "dcsr"):
+            yield "long", name, format, "float64"
 
 
 def min_plus(A: np.ndarray, x: np.ndarray) -> np.ndarray:
@@ -150,8 +157,9 @@ def min_plus(A: np.ndarray, x: np.ndarray) -> np.ndarray:
 def check_case(report: Report, device: str, kind: str, name: str, format: str, dtype: str) -> None:
     what = f"{name} {format} {dtype} {kind}"
     rng = np.random.default_rng(zlib.crc32(f"{kind} {dtype}".encode()))
-    A = matrix(rng, dtype, (36, 48), kind)
-    x, X, U = numbers(rng, dtype, 48), numbers(rng, dtype, (48, 8)), numbers(rng, dtype, (36, 8))
+    (rows, columns), width = ((200, 1500), 170) if kind == "long" else ((36, 48), 8)
+    A = matrix(rng, dtype, (rows, columns), kind)
+    x, X, U = numbers(rng, dtype, columns), numbers(rng, dtype, (columns, width)), numbers(rng, dtype, (rows, width))
     text, reference = MATRIX[name]
     expected = min_plus(A, x) if reference is None else reference(A, x, X, U)
     operands: dict[str, Any] = {"x": x, "X": X, "U": U, "z": np.ascontiguousarray(U[:, 0])}
@@ -163,17 +171,25 @@ def check_case(report: Report, device: str, kind: str, name: str, format: str, d
     compare(report, what, text, named, expected, 1e-5 if dtype == "float32" else 1e-12, target)
 
 
-def check_cube(report: Report, device: str, name: str, format: str, dtype: str) -> None:
+def check_cube(report: Report, device: str, name: str, format: str, dtype: str, is_long: bool = False) -> None:
     rng = np.random.default_rng(3)
-    T = np.where(rng.random((9, 8, 7)) < 0.2, numbers(rng, dtype, (9, 8, 7)), np.zeros((), dtype))
-    T[4] = 0
+    shape, density = ((200, 40, 45), 0.001) if is_long else ((9, 8, 7), 0.2)
+    T = np.where(rng.random(shape) < density, numbers(rng, dtype, shape), np.zeros((), dtype))
+    T[4] = 1 if is_long else 0
     text, subscripts = CUBE[name]
-    B, C = numbers(rng, dtype, (8, 32)), numbers(rng, dtype, (7, 32))
+    B, C = numbers(rng, dtype, (shape[1], 32)), numbers(rng, dtype, (shape[2], 32))
     others = {"B": B, "C": C} if name == "MTTKRP" else {"c": np.ascontiguousarray(C[:, 0])}
     expected = np.einsum(subscripts, T, *others.values())
     named = {n: weft.asarray(v).to_device(device) for n, v in others.items()}
     named["T"] = weft.asarray(T, format=format).to_device(device)
-    compare(report, f"{name} {format} {dtype}", text, named, expected, 1e-5 if dtype == "float32" else 1e-12)
+    compare(
+        report,
+        f"{name} {format} {dtype}{' long' * is_long}",
+        text,
+        named,
+        expected,
+        1e-5 if dtype == "float32" else 1e-12,
+    )
 
 
 def compare(
@@ -230,7 +246,7 @@ def check_values(report: Report, device: str, small: bool, seconds: float) -> No
     check_surface(report, device)
     work = [partial(check_case, report, device, *case) for case in cases(small)]
     for dtype, format, name in product(("float64",) if small else ("float64", "float32"), ("csf", "coo"), CUBE):
-        work.append(partial(check_cube, report, device, name, format, dtype))
+        work += [partial(check_cube, report, device, name, format, dtype, is_long) for is_long in (False, True)]
 
     def run(each: Callable[[], None]) -> bool:
         if time.perf_counter() > end:
@@ -326,6 +342,16 @@ def power_law(cp: Any, scale: int, edges: int) -> Any:
     return _sorted(sparse.csr_matrix((rng.random(len(keys)), j.astype(cp.int32), pos), shape=(n, n)))
 
 
+def fibres(cp: Any, keys: Any, n: int) -> list[tuple[Any, Any]]:
+    """Return the levels of a csf tensor of ``n`` coordinates along each axis, given sorted linear coordinates."""
+    levels: list[tuple[Any, Any]] = []
+    for _ in range(2):  # the last level first
+        above, first = cp.unique(keys // n, return_index=True)
+        levels.insert(0, (cp.append(first, len(keys)).astype(cp.int32), (keys % n).astype(cp.int32)))
+        keys = above
+    return [(cp.array([0, len(keys)], cp.int32), keys.astype(cp.int32)), *levels]
+
+
 def _sorted(matrix: Any) -> Any:
     """Say that a matrix is sorted and without duplicates, so that nobody has to look."""
     matrix.has_sorted_indices = matrix.has_canonical_format = True
@@ -400,30 +426,40 @@ class Measurements:
             self.report.wrong.append(f"{case}: deviates by {deviation:.1e} from the peer")
 
     # -- the rows of the table ----------------------------------------------------------------------------------------
-    def products(self, name: str, dtype: str) -> None:
+    def operand(self, A: Any, format: str) -> weft.SparseTensor:
+        """Return a csr matrix of cupyx as a tensor."""
+        if format == "csr":
+            return weft.asarray(A)
+        cp = self.cp
+        rows = (cp.searchsorted(A.indptr, cp.arange(A.nnz), side="right") - 1).astype(cp.int32)
+        levels = [(cp.array([0, A.nnz], cp.int32), rows), (A.indices,)]
+        return weft.from_levels(A.shape, "coo", levels, A.data, check=False)
+
+    def products(self, name: str, dtype: str, format: str = "csr") -> None:
         cp, torch = self.cp, self.torch
         A = _sorted(self.matrix(name).astype(dtype))
-        x, T = cp.random.random(A.shape[1]).astype(dtype), weft.asarray(A)
+        x, T = cp.random.random(A.shape[1]).astype(dtype), self.operand(A, format)
         functions: dict[str, Callable[[], Any]] = {"weft": lambda: T @ x, "cupyx": lambda: A @ x}
         if torch is not None:
             At, xt = self.torchs(A), torch.as_tensor(x, device="cuda")
             functions["torch"] = lambda: At @ xt
         moved = A.nnz * (A.data.itemsize + 4) + A.shape[0] * (4 + 2 * A.data.itemsize)
         tolerance = 1e-9 if dtype == "float64" else 1e-3
-        self.compared(f"SpMV {name} {dtype}", functions, moved, tolerance)
+        case = " ".join(["SpMV", *(["coo"] if format == "coo" else []), name, dtype])
+        self.compared(case, functions, moved, tolerance)
         bits = {(T @ x).tobytes() for _ in range(CALLS)}
         if len(bits) > 1:
-            self.report.wrong.append(f"SpMV {name} {dtype}: {len(bits)} different results of {CALLS} calls")
+            self.report.wrong.append(f"{case}: {len(bits)} different results of {CALLS} calls")
 
     def transposed(self, name: str) -> None:
         A = self.matrix(name)
         T, x = weft.asarray(A), self.cp.random.random(A.shape[0])
         self.compared(f"A.T @ x {name} float64", {"weft": lambda: T.T @ x, "cupyx": lambda: A.T @ x})
 
-    def many(self, name: str, columns: int, dtype: str) -> None:
+    def many(self, name: str, columns: int, dtype: str, format: str = "csr") -> None:
         cp, torch = self.cp, self.torch
         A = _sorted(self.matrix(name).astype(dtype))
-        T, X = weft.asarray(A), cp.random.random((A.shape[1], columns)).astype(dtype)
+        T, X = self.operand(A, format), cp.random.random((A.shape[1], columns)).astype(dtype)
         functions: dict[str, Callable[[], Any]] = {"weft": lambda: T @ X}
         if torch is not None:
             At, Xt = self.torchs(A), torch.as_tensor(X, device="cuda")
@@ -431,7 +467,8 @@ class Measurements:
         else:
             functions["cupyx"] = lambda: A @ X
         tolerance = 1e-9 if dtype == "float64" else 1e-3
-        self.compared(f"SpMM {columns} {name} {dtype}", functions, 0, tolerance, repeats=7, each=2)
+        case = " ".join(["SpMM", str(columns), *(["coo"] if format == "coo" else []), name, dtype])
+        self.compared(case, functions, 0, tolerance, repeats=7, each=2)
 
     def sampled(self, name: str, dtype: str, width: int = 64) -> None:
         cp, torch = self.cp, self.torch
@@ -446,7 +483,7 @@ class Measurements:
         tolerance = 1e-9 if dtype == "float64" else 1e-3
         self.compared(f"SDDMM {width} {name} {dtype}", functions, 0, tolerance, repeats=7, each=1)
 
-    def mttkrp(self, kind: str, dtype: str = "float64", width: int = 32) -> None:
+    def mttkrp(self, kind: str, format: str = "coo", dtype: str = "float64", width: int = 32) -> None:
         cp, torch = self.cp, self.torch
         n, count = (1 << 12, 1 << 17) if self.small else (1 << 16, 10_000_000)
         rng = cp.random.default_rng(9)
@@ -455,7 +492,8 @@ class Measurements:
         keys = cp.unique((axes[0] * n + axes[1]) * n + axes[2])
         i, j, k = ((keys // d % n).astype(cp.int32) for d in (n * n, n, 1))
         vals, bounds = rng.random(len(keys)).astype(dtype), cp.array([0, len(keys)], cp.int32)
-        T = weft.from_levels((n, n, n), "coo", [(bounds, i), (j,), (k,)], vals, check=False)
+        levels = [(bounds, i), (j,), (k,)] if format == "coo" else fibres(cp, keys, n)
+        T = weft.from_levels((n, n, n), format, levels, vals, check=False)
         B, C = (rng.random((n, width)).astype(dtype) for _ in range(2))
         functions: dict[str, Callable[[], Any]] = {
             "weft": lambda: weft.einsum("ijk,jr,kr->ir", T, B, C, optimize=False)
@@ -466,7 +504,7 @@ class Measurements:
             empty = lambda: torch.zeros((n, width), dtype=Bt.dtype, device="cuda")  # noqa: E731
             functions["torch"] = lambda: empty().index_add_(0, it, vt[:, None] * Bt[jt] * Ct[kt])
         tolerance = 1e-9 if dtype == "float64" else 1e-3
-        self.compared(f"MTTKRP {width} coo {kind} {dtype}", functions, 0, tolerance, repeats=5, each=1)
+        self.compared(f"MTTKRP {width} {format} {kind} {dtype}", functions, 0, tolerance, repeats=5, each=1)
 
     def host(self) -> None:
         """Time the host's part of a small product, for which the device does not have to be waited for."""
@@ -519,7 +557,11 @@ class Measurements:
             plan.append((f"A.T @ x {name}", lambda name=name: self.transposed(name)))
             plan.append((f"SpMM 32 {name}", lambda name=name: [self.many(name, 32, d) for d in ("float64", "float32")]))
             plan.append((f"SDDMM {name}", lambda name=name: [self.sampled(name, d) for d in ("float64", "float32")]))
-        plan += [(f"MTTKRP {kind}", lambda kind=kind: self.mttkrp(kind)) for kind in ("uniform", "skewed")]
+        for kind, format in product(("uniform", "skewed"), ("coo", "csf")):
+            plan.append((f"MTTKRP {format} {kind}", lambda kind=kind, format=format: self.mttkrp(kind, format)))
+        for name in ("stencil27", rmat):
+            plan.append((f"SpMV coo {name}", lambda name=name: self.products(name, "float64", "coo")))
+            plan.append((f"SpMM 32 coo {name}", lambda name=name: self.many(name, 32, "float64", "coo")))
         for name in balanced:
             if name != "uniform16":
                 plan.append((f"SpMV {name}", lambda name=name: self._products_once(name)))

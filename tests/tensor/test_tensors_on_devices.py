@@ -375,3 +375,19 @@ def test_no_public_function_reads_a_tensor_on_a_device_unless_it_is_ported(monke
     by_name = {"sum", "prod", "max", "min", "mean", "any", "all", "count_nonzero", "dot", "sqrt"}
     assert {f"{where}.{name}" for where in ("A", "weft") for name in by_name} <= ported
     assert issubclass(DeviceError, WeftError)
+
+
+# -- long segments ----------------------------------------------------------------------------------------------------
+def test_slices_are_cut_where_one_is_long(monkeypatch):
+    sources, compile = [], emulated.EmulatedDevice.compile
+    monkeypatch.setattr(emulated.EmulatedDevice, "compile", lambda *args: sources.append(args[1]) or compile(*args))
+    rng = np.random.default_rng(2)
+    even = np.where(rng.random((300, 40, 45)) < 0.001, rng.random((300, 40, 45)), 0)
+    uneven = even.copy()
+    uneven[7] = rng.random((40, 45))
+    B, C = rng.random((40, 5)), rng.random((45, 5))
+    for T in (even, uneven):
+        named = {"T": weft.asarray(T, format="csf"), "B": weft.asarray(B), "C": weft.asarray(C)}
+        M = weft.evaluate("M(i,r) = T(i,j,k)*B(j,r)*C(k,r)", **{name: there(each) for name, each in named.items()})
+        np.testing.assert_allclose(back(M), np.einsum("ijk,jr,kr->ir", T, B, C), rtol=1e-12)
+    assert ["share_begin" in source for source in sources] == [False, True]

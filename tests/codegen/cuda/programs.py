@@ -26,7 +26,7 @@ from weft.variant import Variant
 
 from .emulated import run
 
-ON_DEVICE = code_options(target="cuda")
+ON_DEVICE = code_options(target="cuda", verify=True)
 SIZES = {"i": 13, "j": 11, "k": 5, "l": 37, "r": 9}
 
 

@@ -34,7 +34,8 @@ CASES = [
     ("spmm", "csr", "float64", LANES), ("spmm", "dcsr", "int32", (32,)), ("spmm_t", "csr", "float64", (8,)),
     # runs of equal coordinates
     ("spmv", "coo", "float64", LANES), ("spmv", "coo", "int64", (8,)), ("spmm", "coo", "float32", (4, 32)),
-    ("row_sum", "coo", "float64", (8,)),
+    ("row_sum", "coo", "float64", (8,)), ("min_plus", "coo", "float64", (4,)), ("residual", "coo", "float64", (8,)),
+    ("ttv", "coo", "float64", (4, 32)), ("residual", "dcsr", "float64", (8,)), ("row_max", "coo", "int32", (1,)),
     # each position has places of its own, or adds anywhere
     ("sddmm", "csr", "float64", LANES), ("sddmm", "dcsr", "float64", (8,)), ("sddmm", "csc", "float64", (8,)),
     ("transposed", "csr", "float64", (4, 32)), ("spmm", "own", "float64", (32,)),

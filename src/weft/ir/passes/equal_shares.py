@@ -181,7 +181,8 @@ class Segments:
                     value, size = fill.body.value, min(int(fill.stop.value), size)  # type: ignore[arg-type]
             else:
                 raise _NotSharedError
-            op = operator_of(name, loop.body)
+            if (op := operator_of(name, loop.body)) is None:
+                raise _NotSharedError
             neutral = {"+": 0, "|": 0, "^": 0, "*": 1}.get(op)
             if neutral is not None and not (isinstance(value, ir.Const) and value.value == neutral):
                 raise _NotSharedError
@@ -327,8 +328,8 @@ def _replaced(node: Any, rule: Callable[[Any], ir.Stmt | None]) -> Any:
     return rebuild(node, lambda n: _replaced(n, rule)) if result is None else result
 
 
-def operator_of(name: str, stmt: ir.Stmt) -> str:
-    """Return the operator by which a statement combines values with a variable, or with elements of an array."""
+def operator_of(name: str, stmt: ir.Stmt) -> str | None:
+    """Return the operator by which a statement combines values with a variable or elements of an array, if one."""
     ops: set[str] = set()
     uses = sum(isinstance(n, ir.Var) and n.name == name for n in walk(stmt))
     for s in statements(stmt):
@@ -345,7 +346,7 @@ def operator_of(name: str, stmt: ir.Stmt) -> str:
                 ops.add(op)
                 uses -= 2
     if len(ops) != 1 or uses or not (ops & {"+", "*", "|", "^"} or _is_extreme(*ops)):
-        raise _NotSharedError
+        return None
     return ops.pop()
 
 
@@ -500,55 +501,67 @@ class Adjoining(Segments):
         )
 
 
-class Runs(Segments):
-    """Runs of positions with equal coordinates, as a loop that takes a whole run where it meets the first of it."""
+@record
+class Key:
+    """A coordinate of a run: its variable, and what it is at a position."""
 
-    def __init__(self, loop: ir.For, atomic: Set[str]):
-        self.loop, self.first, self.end = loop, loop.start, loop.stop
-        match loop.body:
-            case ir.Block(
-                (ir.Declare(coordinate, ir.Expr() as value),
-                 ir.If(first, ir.Block((ir.Declare(behind), ir.While(ir.Binary("&&", _, more), step), *rest)), None))
-            ):  # fmt: skip
-                self.coordinate, self.value, self.behind, self.body = coordinate, value, behind, block(*rest)
-            case _:
-                raise _NotSharedError
-        before = self.at(sub(loop.var, lit(1)))
-        known = (
-            lor(eq(loop.var, loop.start), ne(before, coordinate)),
-            eq(self.at(behind), coordinate),
-            increment(behind),
-        )
-        if known != (first, more, step):
-            raise _NotSharedError
-        super().__init__(loop, atomic)
-        outside = _replaced(self.body, lambda n: block() if isinstance(n, ir.For) and n in self.inner else None)
-        if {loop.var.name, behind.name} & used_names(outside):
-            raise _NotSharedError
+    var: ir.Var
+    value: ir.Expr
+    position: ir.Var
 
     def at(self, position: ir.Expr) -> ir.Expr:
         """Return the coordinate of a position."""
-        return put(self.value, self.loop.var, position)
+        return put(self.value, self.position, position)
+
+
+class Runs(Segments):
+    """Runs of positions with equal coordinates, as a loop that takes a whole run where it meets the first of it.
+
+    Such a loop may be inside another one: runs of several equal coordinates.
+    """
+
+    def __init__(self, loop: ir.For, atomic: Set[str]):
+        self.first, self.end, self.keys = loop.start, loop.stop, list[Key]()
+        inner: ir.Stmt | None = loop
+        passed = set[str]()
+        while isinstance(inner, ir.For) and (run := _run(inner)) is not None:
+            key, self.behind, rest = run
+            self.position = inner.var
+            self.keys.append(key)
+            *before, inner = rest
+            if not all(isinstance(s, ir.Declare) for s in before) or not self.is_child(inner):
+                break
+            passed |= {s.var.name for s in before if isinstance(s, ir.Declare)}
+        if not self.keys:
+            raise _NotSharedError
+        self.body = block(*rest)
+        super().__init__(loop, atomic)
+        outside = _replaced(self.body, lambda n: block() if isinstance(n, ir.For) and n in self.inner else None)
+        if {self.position.name, self.behind.name} & used_names(outside) or passed & used_names(self.body):
+            raise _NotSharedError
+
+    def is_child(self, stmt: ir.Stmt) -> bool:
+        """Return whether a statement is a loop over the positions of a run."""
+        return isinstance(stmt, ir.For) and (stmt.start, stmt.stop) == (self.position, self.behind)
 
     def runs_over(self, loop: ir.For, outer: ir.For) -> bool:
-        return outer is self.loop and (loop.start, loop.stop) == (self.loop.var, self.behind)
+        return outer is self.loop and self.is_child(loop)
 
     def is_last(self, loop: ir.For) -> bool:
         return True
 
     def walk(self) -> ir.Stmt:
-        position, behind, coordinate = self.loop.var, self.behind, self.coordinate
+        position, behind = self.position, self.behind
         step = ir.Var(self.fresh("step"))
         is_cut, goes_on = (ir.Var(self.fresh(name), "bool") for name in ("is_cut", "goes_on"))
-        more = land(le(add(behind, step), self.high), eq(self.at(sub(add(behind, step), lit(1))), coordinate))
+        more = land(le(add(behind, step), self.high), self.is_in_run(sub(add(behind, step), lit(1))))
         # Steps grow as long as all positions that they pass are in the run, and shrink until none is left.
+        shrink = block(if_(more, increment(behind, step)), ir.Set(step, ir.Binary("/", step, lit(2))))
         search = block(
             ir.Declare(behind, add(position, lit(1))),
             ir.Declare(step, lit(1)),
             ir.While(more, block(increment(behind, step), increment(step, step))),
-            ir.While(
-                gt(step, lit(0)), block(if_(more, increment(behind, step)), ir.Set(step, ir.Binary("/", step, lit(2))))
-            ),
+            ir.While(gt(step, lit(0)), shrink),
         )
         borders = block(
             ir.Declare(is_cut, land(eq(position, self.low), gt(self.low, self.first), self.same(self.low))),
@@ -563,31 +576,48 @@ class Runs(Segments):
             return None
 
         run = block(
-            ir.Declare(coordinate, self.value), search, borders if self.frames else None,
+            *self.coordinates(position), search, borders if self.frames else None,
             _replaced(self.body, rule), ir.Set(position, behind),
         )  # fmt: skip
         return block(ir.Declare(position, self.low), ir.While(lt(position, self.high), run))
 
+    def coordinates(self, position: ir.Expr) -> Iterator[ir.Stmt]:
+        """Yield the declarations of the coordinates of a position."""
+        for key in self.keys:
+            yield ir.Declare(key.var, key.at(position))
+
+    def is_in_run(self, position: ir.Expr) -> ir.Expr:
+        """Return whether a position has the coordinates that are declared."""
+        return land(*(eq(key.at(position), key.var) for key in self.keys))
+
     def same(self, edge: ir.Expr) -> ir.Expr:
         """Return whether the positions before and behind an edge are in one run."""
-        return eq(self.at(sub(edge, lit(1))), self.at(edge))
+        return land(*(eq(key.at(sub(edge, lit(1))), key.at(edge)) for key in self.keys))
 
     def joins(self) -> tuple[ir.Var, tuple[ir.Expr, ir.Expr], ir.Stmt]:
         last = ir.Var(self.fresh("share_of_last"))
         after = add(last, lit(1))
-        begins_here = lor(eq(self.low, self.first), ne(self.at(sub(self.low, lit(1))), self.at(self.high)))
-        body = block(
-            *self.edges,
-            ir.If(
-                land(lt(self.high, self.end), self.same(self.high), begins_here),
-                block(
-                    ir.Declare(self.coordinate, self.at(self.high)),
-                    ir.Declare(last, add(self.number, lit(1))),
-                    ir.While(
-                        land(lt(after, self.count), eq(self.at(self.edge(after)), self.coordinate)), increment(last)
-                    ),
-                    self.with_sums(self.body, lambda frame: self.combined(frame, self.number, last)),
-                ),
-            ),
+        earlier = (ne(key.at(sub(self.low, lit(1))), key.at(self.high)) for key in self.keys)
+        of_run = block(
+            *self.coordinates(self.high),
+            ir.Declare(last, add(self.number, lit(1))),
+            ir.While(land(lt(after, self.count), self.is_in_run(self.edge(after))), increment(last)),
+            self.with_sums(self.body, lambda frame: self.combined(frame, self.number, last)),
         )
-        return self.number, (lit(0), self.count), body
+        goes_on = land(lt(self.high, self.end), self.same(self.high))
+        body = ir.If(land(goes_on, lor(eq(self.low, self.first), *earlier)), of_run)
+        return self.number, (lit(0), self.count), block(*self.edges, body)
+
+
+def _run(loop: ir.For) -> tuple[Key, ir.Var, Stmts] | None:
+    """Return the coordinate of a run, the variable of the position behind it, and what is done; None for no run."""
+    match loop.body:
+        case ir.Block(
+            (ir.Declare(coordinate, ir.Expr() as value),
+             ir.If(first, ir.Block((ir.Declare(behind), ir.While(ir.Binary("&&", _, more), step), *rest)), None))
+        ):  # fmt: skip
+            key = Key(coordinate, value, loop.var)
+            is_first = lor(eq(loop.var, loop.start), ne(key.at(sub(loop.var, lit(1))), coordinate))
+            if (first, more, step) == (is_first, eq(key.at(behind), coordinate), increment(behind)):
+                return key, behind, tuple(rest)
+    return None

@@ -20,8 +20,8 @@ from ...records import record, replace
 from .. import nodes as ir
 from ..builder import add, block, cast, eq, lit, mul, sub
 from ..traversal import assigned_names, declared_names, free_variables, statements, used_names, walk
-from .equal_shares import Segments, segments_of
-from .lanes import MOST, Shared, accesses_of, combined, neutral, own_places, rewritten, share_among_lanes
+from .equal_shares import Segments, operator_of, segments_of
+from .lanes import MOST, Shared, accesses_of, combined, neutral, own_places, rewritten, share_among_lanes, written
 
 TEAM, TEAMS = ir.Var("team"), ir.Var("teams")
 SHARES = 1024
@@ -169,6 +169,8 @@ class _Launches:
 
     def loop(self, s: ir.For, conditions: tuple[ir.Expr, ...], independent: bool) -> None:
         """Add the kernels of a loop."""
+        if independent and not self.in_order:
+            s = replace(s, body=rewritten(s.body, self.in_scalar))
         if independent and self.balances and (segments := segments_of(s, not self.in_order)) is not None:
             return self.equal_shares(segments, frozenset(), conditions)
         if not independent and (places := _fixed_places(s)):
@@ -188,7 +190,11 @@ class _Launches:
 
     def grid(self, s: ir.For, body: ir.Stmt, atomic: frozenset[str], conditions: tuple[ir.Expr, ...]) -> None:
         """Add the kernel in which teams share the iterations of a loop."""
-        if atomic and self.balances and (segments := segments_of(replace(s, body=body), False, atomic)) is not None:
+        if (
+            atomic
+            and self.balances
+            and (segments := segments_of(replace(s, body=body), not self.in_order, atomic)) is not None
+        ):
             self.equal_shares(segments, atomic, conditions)
             return
         lanes = self.lanes
@@ -288,6 +294,33 @@ class _Launches:
             share_among_lanes(whole, MOST).body if shares > 1 else replace(whole, simd=None),
             conditions, (lit(1), 1), MOST if shares > 1 else 1, (),
         )  # fmt: skip
+
+    def in_scalar(self, n: Any) -> ir.Stmt | None:
+        """Return a loop that reduces to one element of an array as one that reduces to a scalar first."""
+        if not isinstance(n, ir.For) or any(isinstance(s, ir.For | ir.While) for s in statements(n.body)):
+            return None
+        inside = {*declared_names(n.body), n.var.name}
+        names = written(n.body) - inside
+        array = next((v for v in free_variables(n.body).values() if v.name in names), None)
+        if array is None or len(names) > 1 or assigned_names(n.body) - inside:
+            return None
+        indices, op = {*accesses_of(array.name, n.body)}, operator_of(array.name, n.body)
+        if op is None or len(indices) > 1 or used_names(place := indices.pop()) & inside:
+            return None
+        total, old = ir.Var(self.fresh(f"{array.name}_sum"), array.ty[:-1]), ir.Load(array, place)
+
+        def rule(s: Any) -> ir.Stmt | None:
+            match s:
+                case ir.Update(by, target, value) if target == old:
+                    return ir.Update(by, total, value)
+                case ir.Store(to, _, ir.Call(name, (_, value), ty)) if to == array:
+                    return ir.Set(total, ir.Call(name, (total, value), ty))
+            return None
+
+        loop = replace(n, body=rewritten(n.body, rule), simd=((op, total.name),))
+        by_call = op.startswith("weft_")
+        new = ir.Store(array, place, ir.Call(op, (old, total), total.ty)) if by_call else ir.Update(op, old, total)
+        return block(ir.Declare(total, neutral(op, total.ty, old)), loop, new)
 
     # -- equal shares -----------------------------------------------------------------------------------------------
     def equal_shares(self, segments: Segments, atomic: frozenset[str], conditions: tuple[ir.Expr, ...]) -> None:
