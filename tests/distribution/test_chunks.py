@@ -18,8 +18,6 @@ from weft.runtime import for_work
 
 from .statements import dense
 
-pytestmark = pytest.mark.compiles_alone
-
 
 def test_tensors_are_cut_by_entries():
     A = weft.random((1000, 10**6), nnz=5000, rng=0, format="csr")
@@ -169,6 +167,7 @@ def _share(chunk):
     return np.array([for_work(10**9)])
 
 
+@pytest.mark.compiles_alone
 def test_kernels_in_threads_of_dask_share_wefts():
     X = da.zeros((8,), chunks=2)
     shares = X.map_blocks(_share, dtype=int, chunks=(1,))

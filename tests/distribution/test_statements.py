@@ -14,8 +14,6 @@ from weft.errors import DensifyError, NotationError, ShapeError
 
 from .statements import DTYPES, STATEMENTS, dense, operand
 
-pytestmark = pytest.mark.compiles_alone
-
 SPARSE = "ABFGPST"
 
 

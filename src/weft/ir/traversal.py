@@ -52,6 +52,7 @@ _MAKE: dict[type, Callable[[Any, tuple[Any, ...]], Any]] = {
 _SLOTS = {cls: fields_getter(fields) for cls, fields in _FIELDS.items()}
 _SLOTS |= {ir.Call: attrgetter("args"), ir.Block: attrgetter("stmts")}
 _LEAVES = frozenset(cls for cls, fields in _FIELDS.items() if not fields)
+_BELOW = {cls: getter for cls, getter in _SLOTS.items() if cls not in _LEAVES}
 
 # A getter of the statements in each class that has any, absent ones as None.
 _INNER: dict[type, Callable[[Any], tuple[Any, ...]]] = {
@@ -61,6 +62,8 @@ _INNER: dict[type, Callable[[Any], tuple[Any, ...]]] = {
     ir.For: fields_getter(("body",)),
     ir.Parallel: fields_getter(("prologue", "loop", "epilogue")),
 }
+_INNER_OF_ONE_THREAD = {cls: getter for cls, getter in _INNER.items() if cls is not ir.Parallel}
+_WITH_SCOPES = frozenset((*_INNER, ir.Declare, ir.Allocate, ir.Array))  # which declare, or have statements
 
 
 def _slots(node: Any) -> tuple[Any, ...]:
@@ -103,13 +106,13 @@ def walk(node: Node) -> list[Node]:
     """Return ``node`` and all nodes under it, parents first, in the order of evaluation."""
     # A list, since a generator would cost a call for each node.
     nodes, stack = [], [node]
+    below_of = _BELOW.get
     while stack:
         inner = stack.pop()
         if inner is not None:
             nodes.append(inner)
-            kind = type(inner)
-            if kind not in _LEAVES:
-                stack += _SLOTS[kind](inner)[::-1]
+            if (below := below_of(type(inner))) is not None:
+                stack += below(inner)[::-1]
     return nodes
 
 
@@ -119,19 +122,32 @@ def statements(node: Node, *, regions: bool = True) -> list[Node]:
     Expressions are not entered, nor parallel regions if ``regions`` is false.
     """
     nodes, stack = [], [node]
+    inner_of = (_INNER if regions else _INNER_OF_ONE_THREAD).get
     while stack:
         stmt = stack.pop()
         if stmt is not None:
             nodes.append(stmt)
-            kind = type(stmt)
-            if (inner := _INNER.get(kind)) is not None and (regions or kind is not ir.Parallel):
+            if (inner := inner_of(type(stmt))) is not None:
                 stack += inner(stmt)[::-1]
     return nodes
 
 
+def variables(node: Node) -> list[ir.Var]:
+    """Return the variables under ``node`` as often as they are used or declared, in the order of evaluation."""
+    variables, stack = [], [node]
+    below_of = _BELOW.get
+    while stack:
+        inner = stack.pop()
+        if type(inner) is ir.Var:
+            variables.append(inner)
+        elif (below := below_of(type(inner))) is not None:
+            stack += below(inner)[::-1]
+    return variables
+
+
 def used_names(node: Node) -> set[str]:
     """Return the names of all variables under ``node``, including those that are declared there."""
-    return {n.name for n in walk(node) if type(n) is ir.Var}
+    return {var.name for var in variables(node)}
 
 
 def declared_names(node: Node, *, regions: bool = True) -> list[str]:
@@ -162,17 +178,19 @@ def free_variables(node: Node | ir.Function) -> dict[str, ir.Var]:
 
 def _free(node: Node, bound: set[str], free: dict[str, ir.Var]) -> None:
     """Add the free variables of ``node`` to ``free``, and its declarations to ``bound``, the names of the scope."""
+    if type(node) not in _WITH_SCOPES:  # an expression, or a statement without statements
+        for var in variables(node):
+            if var.name not in bound:
+                free.setdefault(var.name, var)
+        return
     # Nodes with a scope of their own pass a copy of ``bound``, so that their declarations end with them.
     match node:
         case ir.Block(stmts):
             for stmt in stmts:
                 _free(stmt, bound, free)
-        case ir.Declare(var, value):
+        case ir.Declare(var, value) | ir.Allocate(var, value):
             if value is not None:
                 _free(value, bound, free)
-            bound.add(var.name)
-        case ir.Allocate(var, size):
-            _free(size, bound, free)
             bound.add(var.name)
         case ir.Array(var):
             bound.add(var.name)
@@ -194,7 +212,3 @@ def _free(node: Node, bound: set[str], free: dict[str, ir.Var]) -> None:
             inner = set(bound)  # the loop and the epilogue see the declarations of the prologue
             for part in (prologue, loop, epilogue):
                 _free(part, inner, free)
-        case _:  # an expression, or a statement without statements
-            for n in walk(node):
-                if type(n) is ir.Var and n.name not in bound:
-                    free.setdefault(n.name, n)

@@ -10,6 +10,7 @@ from .traversal import assigned_names, declared_names, free_variables, statement
 from .types import SCALARS, is_complex, is_integer, is_pointer
 
 _LOGIC = ("&&", "||")
+_COMPARISONS = ("==", "!=", "<", "<=", ">", ">=")
 _INTEGER_ONLY = ("%", "&", "|", "^", "<<", ">>")
 _UPDATES = ("+", "-", "*", "&", "|", "^")
 # The variables that each function has beside those of its parameters.
@@ -91,10 +92,12 @@ class _Checker:
                     self.say(f"{name} is declared {declared} and used as {ty}")
             case ir.Const(value, ty):
                 self.constant(value, ty)
-            case ir.Unary(op, a):
-                self.unary(op, a)
+            case ir.Load(array, index):
+                return self.access(array, index)
             case ir.Binary(op, a, b):
-                self.binary(op, a, b)
+                return self.binary(op, a, b)
+            case ir.Unary(op, a):
+                return self.unary(op, a)
             case ir.Call(_, args):  # the printer refuses prelude functions that do not exist
                 for a in args:
                     self.expr(a)
@@ -103,9 +106,9 @@ class _Checker:
                     self.say(f"the cast of {expression_text(a)} to {ty}")
             case ir.Select(cond, a, b):
                 self.want(cond, "bool", "the condition")
-                self.want(b, self.expr(a), "the other choice")
-            case ir.Load(array, index):
-                self.access(array, index)
+                ty = self.expr(a)
+                self.want(b, ty, "the other choice")
+                return ty
             case _:
                 self.say(f"not an expression: {expr!r}")
                 return "?"
@@ -118,27 +121,29 @@ class _Checker:
         if ty not in SCALARS or type(value) not in kinds:
             self.say(f"the constant {value!r} cannot be {ty}")
 
-    def unary(self, op: str, a: ir.Expr) -> None:
+    def unary(self, op: str, a: ir.Expr) -> str:
         ty = self.expr(a)
         if (op == "!" and ty != "bool") or (op == "~" and not is_integer(ty)) or (op == "-" and ty == "bool"):
             self.say(f"{op} of {expression_text(a)}, which is {ty}")
         if op not in ("-", "!", "~"):
             self.say(f"there is no unary operator {op}")
+        return "bool" if op == "!" else ty
 
-    def binary(self, op: str, a: ir.Expr, b: ir.Expr) -> None:
+    def binary(self, op: str, a: ir.Expr, b: ir.Expr) -> str:
         if op not in BINARY:
             self.say(f"there is no operator {op}")
         ty = self.expr(a)
         if is_pointer(ty):  # pointer + integer is the one operation on different types
             if op != "+":
                 self.say(f"{op} of the pointer {expression_text(a)}")
-            return self.want_integer(b, "the offset")
+            self.want_integer(b, "the offset")
+            return ty
         self.want(b, "bool" if op in _LOGIC else ty, f"the right side of {op}:")
         if op in _LOGIC and ty != "bool":
             self.say(f"the left side of {op}: {expression_text(a)} is {ty}, not bool")
         if op in _INTEGER_ONLY and not (is_integer(ty) or (ty == "bool" and op in ("&", "|", "^"))):
             self.say(f"{op} of {ty} operands")
-        return None
+        return "bool" if op in _LOGIC or op in _COMPARISONS else ty
 
     def access(self, array: ir.Expr, index: ir.Expr) -> str:
         """Check ``array[index]``, and return the type of the element."""
