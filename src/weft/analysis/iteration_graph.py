@@ -127,13 +127,15 @@ def _walked(
 ) -> frozenset[Access]:
     """Return the accesses whose operand can be iterated as it is stored, if the loops follow its levels."""
     types = dict(kinds)
-    return frozenset(a for a in expr.distinct_accesses if _is_walked(expr, a, types, how, copying, loose, dtype))
+    explicit = converted(without_reductions(expr), dtypes_of(types), dtype)
+    return frozenset(a for a in expr.distinct_accesses if _is_walked(expr, explicit, a, types, how, copying, loose))
 
 
 def _is_walked(
-    expr: Expr, access: Access, types: Mapping[str, TensorType], how: Visit, copying: bool, loose: frozenset[str],
-    dtype: str,
+    expr: Expr, explicit: Expr, access: Access, types: Mapping[str, TensorType], how: Visit, copying: bool,
+    loose: frozenset[str],
 ) -> bool:  # fmt: skip
+    """Return whether the operand of an access can be iterated; ``explicit`` has the conversions between dtypes."""
     format = types[access.tensor].format
     levels = format.walked_levels
     # An access such as A(i,i) locates a coordinate in its second level, which needs unique levels with random access.
@@ -143,7 +145,6 @@ def _is_walked(
     # Entries can be used one by one if they are copied, or if the statement is linear in them and merges nothing.
     last = level_variables(access, format)[-1:]
     alone = _found_beside(expr, access, last, types) if how == "workspace" else _alone(expr, access, types)
-    explicit = converted(without_reductions(expr), dtypes_of(types), dtype)
     summable = (copying and expr == access) or (
         is_linear(expr, access) and alone and adds_nothing(explicit, access, types)
     )

@@ -11,22 +11,26 @@ from ..concrete_notation.values import UNKNOWN, CastExpr, typed
 from ..dtypes import adds_alike
 from ..formats import TensorType
 from ..index_notation.nodes import Access, Apply, Expr, Literal, Reduce
+from ..trees import fold
 from .implicit_values import implicit_value
 
 
 def is_linear(expr: Expr, access: Access) -> bool:
     """Return whether an expression is a product with ``access`` as one factor, or a sum of such products."""
-    match expr:
-        case Access():
-            return True
-        case Reduce(op="add", body=body):
-            return is_linear(body, access)
-        case Apply(op="multiply", args=(a, b)):
-            in_a, in_b = access in a.distinct_accesses, access in b.distinct_accesses
-            return not (in_a and in_b) and (is_linear(a, access) if in_a else is_linear(b, access) if in_b else True)
-        case Apply(op="negative", args=(a,)) | Apply(op="subtract", args=(Literal(value=0), a)):
-            return is_linear(a, access)
-    return access not in expr.distinct_accesses
+
+    def linear(node: Expr, below: list[bool | None]) -> bool | None:
+        """Return whether a part is linear in the access; None if it does not have it."""
+        having = [answer for answer in below if answer is not None]
+        match node:
+            case Access():
+                return True if node == access else None
+            case (
+                Reduce(op="add") | Apply(op="multiply" | "negative") | Apply(op="subtract", args=(Literal(value=0), _))
+            ) if len(having) == 1:
+                return having[0]
+        return False if having else None
+
+    return fold(expr, linear) is not False
 
 
 def adds_in_place(expr: Expr, access: Access, dtype: str) -> bool:

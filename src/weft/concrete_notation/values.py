@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 
 from ..dtypes import same_scalar
-from ..index_notation.nodes import Access, Apply, Expr, Literal
-from ..index_notation.traversal import rewrite, walk
+from ..index_notation.nodes import Apply, Expr, Literal
+from ..index_notation.traversal import rewrite
 from ..records import record
 
 
@@ -141,8 +141,16 @@ def _without_conversion(expr: Expr) -> Expr | None:
 
 def is_constant(expr: Expr) -> bool:
     """Return whether an expression is made of literals alone, none of which is an implicit value."""
-    # Most expressions are accesses: they need no walk.
-    return not isinstance(expr, Access) and all(isinstance(node, _OF_LITERALS) for node in walk(expr))
+    # Each part of a long product asks this of its operands: the walk ends at the first access, which is near its root.
+    if not isinstance(expr, _OF_LITERALS):
+        return False
+    stack = [expr]
+    while stack:
+        for node in stack.pop().children:
+            if not isinstance(node, _OF_LITERALS):
+                return False
+            stack.append(node)
+    return True
 
 
 _OF_LITERALS = (Literal, TypedLiteral, CastExpr, Apply)
