@@ -31,6 +31,7 @@ from .ir.passes.polling import with_polls
 from .ir.passes.prefetch_streams import prefetch_memory
 from .ir.passes.reciprocals import divide_by_reciprocals
 from .ir.passes.scalar_powers import scalar_powers
+from .ir.passes.serial_scans import serial_scans
 from .ir.passes.simplify import simplify
 from .ir.passes.single_entries import single_entries
 from .ir.passes.vector_math import batch_math_calls
@@ -179,7 +180,10 @@ def lower(
     """Return a function of loops; raises ``TooManyCases`` if their merges have more than ``most`` cases."""
     trace = trace or Trace(verify=context.options.verify)
     lowerer = Lowerer(context, spec, most)
-    function = trace("simplify", simplify, trace("lowering", lowerer.lower, operands))
+    function = trace("lowering", lowerer.lower, operands)
+    if context.options.target == "c":  # a device computes running totals by its own function
+        function = trace("serial scans", serial_scans, function)
+    function = trace("simplify", simplify, function)
     unsequenced = frozenset(lowerer.appending.unsequenced if lowerer.appending else ())
     return LoweredFunction(function, lowerer.state.chunked, unsequenced, tuple(lowerer.state.lattices))
 

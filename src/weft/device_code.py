@@ -18,8 +18,10 @@ from .device_program import Binding, Choice, DeviceFacts, DeviceProgram, Fill, L
 from .errors import DeviceError
 from .formats.append_chains import append_chains
 from .ir import Binary, Cast, Const, Expr, For, Function, Load, Var
+from .ir import Scan as Totals
 from .ir.passes.lanes import MOST
 from .ir.passes.launches import Kernel, Launches, Memory, launches, length_name
+from .ir.printer import expression_text
 from .ir.traversal import statements, used_names, walk
 from .lowering.context import LoweringContext
 
@@ -120,27 +122,35 @@ def device_program(module: Module, choice: Choice = Choice()) -> DeviceProgram: 
     """Return the program of a module; raise ``DeviceError`` if it does what devices do not."""
     function = _function(module)
     launched = _launches(function, module, choice)
+    return program_of(function, launched, module.described, _notes(launched, choice))
+
+
+def program_of(function: Function, launched: Launches, described: str, notes: tuple[str, ...] = ()) -> DeviceProgram:
+    """Return the program of the launches that a function becomes."""
     bindings = tuple(_bindings(function))
     numbers = _Numbers({b.name: b for b in bindings}, {m.var.name: m for m in launched.memory})
     kernels: list[CudaKernel] = []
     steps: list[Launch | Fill | Scan] = []
     for step in launched.steps:
-        if isinstance(step, Var):
-            steps.append(Fill(step.name, step.ty == "bool*" and False))
-            continue
-        kernel = CudaKernel(f"weft_{function.name}_{len(kernels) + 1}", step.body, step.lanes)
-        kernels.append(kernel)
-        arguments = tuple([v.name for v in kernel.arguments])
-        if missing := [n for n in arguments if n not in numbers.bindings and n not in numbers.memory]:
-            raise DeviceError(f"{module.described} uses {missing[0]}, which devices do not have")
-        steps.append(Launch(kernel.name, numbers.size(step.teams[0]), step.lanes, BLOCK, arguments))
+        match step:
+            case Var(name, ty):
+                steps.append(Fill(name, ty == "bool*" and False))
+            case Totals(_, Var(name), start, stop, op):
+                steps.append(Scan(name, numbers.exactly(start), numbers.exactly(stop), op))  # type: ignore[arg-type]
+            case Kernel():
+                kernel = CudaKernel(f"weft_{function.name}_{len(kernels) + 1}", step.body, step.lanes)
+                kernels.append(kernel)
+                arguments = tuple([v.name for v in kernel.arguments])
+                if missing := [n for n in arguments if n not in numbers.bindings and n not in numbers.memory]:
+                    raise DeviceError(f"{described} uses {missing[0]}, which devices do not have")
+                steps.append(Launch(kernel.name, numbers.size(step.teams[0]), step.lanes, BLOCK, arguments))
     used = {n for s in steps if isinstance(s, Launch) for n in s.arguments}
     scratch = tuple(
         Scratch(m.var.name, m.var.ty[:-1], numbers.size(m.size)) for m in launched.memory if m.var.name in used
     )
-    steps = [s for s in steps if not isinstance(s, Fill) or s.array in used]
+    steps = [s for s in steps if isinstance(s, Launch) or s.array in used or s.array in numbers.bindings]
     tensors = tuple([p.name for p in function.params])
-    return DeviceProgram(cuda_text(kernels), tensors, bindings, scratch, tuple(steps), _notes(launched, choice))
+    return DeviceProgram(cuda_text(kernels), tensors, bindings, scratch, tuple(steps), notes)
 
 
 def _function(module: Module) -> Function:
@@ -187,13 +197,13 @@ class _Numbers:
     def size(self, expr: Expr) -> Size:
         """Return an upper bound of an expression."""
         over, times, factor, share = list[str](), list[str](), 1, 1
-        for part in _factors(expr):
+        for part in _operands(expr, "*"):
             match part:
                 case Const(value):
                     factor *= max(1, int(value))  # type: ignore[arg-type]
                 case Binary("/", inner, Const(value)) if share == 1:
                     share = int(value)  # type: ignore[arg-type]
-                    over = [name for each in _factors(inner) for name in self._names(each)]
+                    over = [name for each in _operands(inner, "*") for name in self._names(each)]
                 case _:
                     times += self._names(part)
         return Size(tuple(over), share, tuple(times), factor) if share > 1 else Size(tuple(times), factor=factor)
@@ -204,6 +214,22 @@ class _Numbers:
         if not names:
             raise DeviceError(f"the length of a loop, {part}, has no bound that is known before a kernel runs")
         return names
+
+    def exactly(self, expr: Expr) -> tuple[Size, ...]:
+        """Return sizes whose sum is an expression; raise if a device does not know it before kernels run."""
+        sizes = []
+        for summand in _operands(expr, "+"):
+            names, factor = [], 1
+            for part in _operands(summand, "*"):
+                match part:
+                    case Const(value):
+                        factor *= int(value)  # type: ignore[arg-type]
+                    case Var(name) if name in self.bindings and self.bindings[name].part != "array":
+                        names.append(name)
+                    case _:
+                        raise DeviceError(f"running totals reach to {expression_text(expr)}, which kernels compute")
+            sizes.append(Size(over=tuple(names), factor=factor))
+        return tuple(sizes)
 
     def _bound(self, expr: Expr) -> list[str]:
         """Return the name of a number that an expression does not exceed by much, in a list; or none."""
@@ -218,12 +244,12 @@ class _Numbers:
         return [name for name in sorted(used_names(expr)) if name in self.bindings][:1]
 
 
-def _factors(expr: Expr) -> Iterator[Expr]:
-    """Yield the factors of a product, without conversions."""
+def _operands(expr: Expr, op: str) -> Iterator[Expr]:
+    """Yield the factors of a product, or the summands of a sum, without conversions."""
     parts = [expr]
     while parts:
         match parts.pop(0):
-            case Binary("*", a, b):
+            case Binary(found, a, b) if found == op:
                 parts = [a, b, *parts]
             case Cast(a):
                 parts.insert(0, a)

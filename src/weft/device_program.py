@@ -81,8 +81,8 @@ class Scan:
     """The elements ``start`` to ``stop`` of an array become their running total, or their running maximum."""
 
     array: str
-    start: Size
-    stop: Size
+    start: tuple[Size, ...]  # the sum of these
+    stop: tuple[Size, ...]
     op: OneOf["+", "maximum"]
 
 

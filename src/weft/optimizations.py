@@ -182,8 +182,8 @@ NAMES = tuple(one.name for one in (*OPTIMIZATIONS, *ON_DEVICES))
 
 PASSES = (
     "explicit sums", "merged reductions", "independent sums", "format views", "cheapest schedule", "tiling",
-    "parallel loop", "positions", "user schedule", "result placement", "entry tiles", "lowering", "simplify",
-    "single entries", "reciprocals", "scalar powers", "vector math", "prefetch", "polling",
+    "parallel loop", "positions", "user schedule", "result placement", "entry tiles", "lowering", "serial scans",
+    "simplify", "single entries", "reciprocals", "scalar powers", "vector math", "prefetch", "polling",
 )  # fmt: skip
 """The compiler's passes: each is one line of ``weft.compiler``."""
 STAGES = ("index notation", "formats", "schedule", "attribute queries", "concrete notation", "lattices", "ir", "c")

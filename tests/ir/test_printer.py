@@ -14,6 +14,7 @@ from weft.ir import (
     If,
     Parallel,
     Return,
+    Scan,
     Select,
     Set,
     Store,
@@ -61,7 +62,8 @@ def test_statements():
         Comment("all of them"), Declare(f), Set(f, lit(0.5, "float64")), Allocate(a, y, zero=True), loop,
         If(lt(x, y), Return(lit(1)), If(lt(y, x), Store(a, x, f), Block())),
         While(lt(x, y), Evaluate(Call("weft_f", (x, a), "int64"))),
-        Parallel(lit(2), Block(), For(z, lit(0), y, Store(a, z, f)), Block()), Free(a),
+        Parallel(lit(2), Block(), For(z, lit(0), y, Store(a, z, f)), Block()), Scan(z, a, x, y, "+"),
+        Scan(z, a, x, y, "maximum", x), Free(a),
     ))  # fmt: skip
     assert (
         statement_text(stmt)
@@ -83,6 +85,8 @@ while x < y:
 parallel threads(2):
   for z in 0 .. y:
     a[z] = f
+scan + a[x .. y]
+scan maximum a[x .. y] after x
 free a
 """
     )

@@ -16,6 +16,7 @@ from weft.ir import (
     Load,
     Parallel,
     Return,
+    Scan,
     Select,
     Set,
     Store,
@@ -82,6 +83,9 @@ def test_spmv_is_well_formed():
         ([Declare(b), Parallel(n, Set(b, lt(n, n)), LOOP, Block())], "changes b, which its threads share"),
         ([Declare(var("z", "float16"))], "z has no known type: float16"),
         ([Store(out, n, Binary("**", one, one))], "there is no operator **"),
+        ([Scan(x, out, lit(0), n, "+")], "there is no scan + of float64"),
+        ([Allocate(w, n), Scan(x, w, lit(0), n, "*"), Free(w)], "there is no scan * of"),
+        ([Scan(x, out, lit(0), one, "+")], "a number of a scan: 1.0 is float64, not int64"),
     ],
 )
 def test_reasons(stmts, reason):

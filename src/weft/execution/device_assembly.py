@@ -261,7 +261,8 @@ def _step(
             place, value, fill = places[step.array], step.value, device.fill
             return lambda values: fill(values[place], value)
         case Scan():
-            place, start, stop, op = places[step.array], step.start.value(known), step.stop.value(known), step.op
+            start, stop = (sum(size.value(known) for size in sizes) for sizes in (step.start, step.stop))
+            place, op = places[step.array], step.op
             return lambda values: device.scan(values[place], start, stop, op)
 
 

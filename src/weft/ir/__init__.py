@@ -25,6 +25,7 @@ from .nodes import (
     Param,
     Poll,
     Return,
+    Scan,
     Select,
     Set,
     Stmt,
@@ -38,6 +39,7 @@ from .traversal import children, free_variables, rebuild, rewrite, used_names, w
 
 __all__ = [
     "Allocate", "Array", "Binary", "Block", "Call", "Cast", "Comment", "Const", "Declare", "Evaluate", "Expr", "For",
-    "Free", "Function", "If", "Load", "Parallel", "Param", "Poll", "Return", "Select", "Set", "Stmt", "Store", "Unary",
+    "Free", "Function", "If", "Load", "Parallel", "Param", "Poll", "Return", "Scan", "Select", "Set", "Stmt", "Store",
+    "Unary",
     "Update", "Var", "While", "children", "free_variables", "rebuild", "rewrite", "used_names", "walk",
 ]  # fmt: skip

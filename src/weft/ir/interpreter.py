@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from . import nodes as ir
+from .scans import serial
 
 
 # Operators on Python integers, which do not wrap around: index arithmetic stays in the range of int64.
@@ -94,6 +95,8 @@ def run(stmt: ir.Stmt, names: dict[str, Any]) -> dict[str, Any]:
             for n in range(value_of(start, names), value_of(stop, names)):
                 names[var.name] = n
                 run(body, names)
+        case ir.Scan():
+            run(serial(stmt), names)
         case ir.While(cond=cond, body=body):
             while value_of(cond, names):
                 run(body, names)

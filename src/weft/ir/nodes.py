@@ -10,7 +10,7 @@ The language knows nothing of tensors. Its grammar is::
             | Update(op, var-or-load, expr) | Block(stmt*) | If(cond, stmt, stmt?)
             | While(cond, stmt) | For(var, start, stop, stmt) | Allocate(var, size, zero)
             | Array(var, size) | Free(var) | Evaluate(call) | Comment(text) | Return(expr)
-            | Parallel(prologue, For, epilogue) | Poll(watch)
+            | Parallel(prologue, For, epilogue) | Poll(watch) | Scan(var, array, start, stop, op, expr?)
     function ::= Function(name, params, body)
 
 Types are plain strings: NumPy's names of dtypes, with a trailing ``*`` for a pointer. Nodes are immutable and hashable.
@@ -206,6 +206,22 @@ class Parallel(Stmt):
     prologue: Stmt
     loop: For
     epilogue: Stmt
+
+
+@record
+class Scan(Stmt):
+    """Running totals: the elements from ``start`` up to ``stop`` become their totals up to each of them, by ``op``.
+
+    ``op`` is ``+`` or ``maximum``; ``array`` holds integers. ``first`` counts as one more element before all others, if
+    it is there. ``var`` is the variable of the loop that a CPU runs.
+    """
+
+    var: Var
+    array: Var
+    start: Expr
+    stop: Expr
+    op: str
+    first: Expr | None = None
 
 
 @record

@@ -115,6 +115,9 @@ def _line(stmt: ir.Stmt) -> str:
             return expression_text(call)
         case ir.Poll(watch, asks):
             return f"{'poll' if asks else 'heed'} {watch.name}"
+        case ir.Scan(_, array, start, stop, op, first):
+            after = "" if first is None else f" after {expression_text(first)}"
+            return f"scan {op} {array.name}[{expression_text(start)} .. {expression_text(stop)}]{after}"
         case ir.Return(value):
             return f"return {expression_text(value)}"
     raise TypeError(f"not a statement: {stmt!r}")

@@ -20,6 +20,7 @@ _FIELDS: dict[type, tuple[str, ...]] = {
     ir.If: ("cond", "then", "orelse"), ir.While: ("cond", "body"), ir.For: ("var", "start", "stop", "body", "step"),
     ir.Parallel: ("threads", "prologue", "loop", "epilogue"), ir.Allocate: ("var", "size"), ir.Array: ("var",),
     ir.Free: ("var",), ir.Evaluate: ("call",), ir.Return: ("value",), ir.Poll: ("watch",),
+    ir.Scan: ("var", "array", "start", "stop", "first"),
 }  # fmt: skip
 
 # A constructor of each class, from a node and its new children; other fields are taken from the node.
@@ -45,6 +46,7 @@ _MAKE: dict[type, Callable[[Any, tuple[Any, ...]], Any]] = {
     ir.Evaluate: lambda n, c: ir.Evaluate(*c),
     ir.Return: lambda n, c: ir.Return(*c),
     ir.Poll: lambda n, c: ir.Poll(c[0], n.asks),
+    ir.Scan: lambda n, c: ir.Scan(c[0], c[1], c[2], c[3], n.op, c[4]),
 }
 
 
@@ -63,7 +65,8 @@ _INNER: dict[type, Callable[[Any], tuple[Any, ...]]] = {
     ir.Parallel: fields_getter(("prologue", "loop", "epilogue")),
 }
 _INNER_OF_ONE_THREAD = {cls: getter for cls, getter in _INNER.items() if cls is not ir.Parallel}
-_WITH_SCOPES = frozenset((*_INNER, ir.Declare, ir.Allocate, ir.Array))  # which declare, or have statements
+_DECLARING = (ir.Declare, ir.For, ir.Scan, ir.Allocate, ir.Array)
+_WITH_SCOPES = frozenset((*_INNER, *_DECLARING))  # which declare, or have statements
 
 
 def _slots(node: Any) -> tuple[Any, ...]:
@@ -156,7 +159,7 @@ def declared_names(node: Node, *, regions: bool = True) -> list[str]:
     Parallel regions are not entered if ``regions`` is false.
     """
     inside = statements(node, regions=regions)
-    return [n.var.name for n in inside if type(n) in (ir.Declare, ir.For, ir.Allocate, ir.Array)]  # type: ignore[union-attr]
+    return [n.var.name for n in inside if type(n) in _DECLARING]  # type: ignore[union-attr]
 
 
 def assigned_names(node: Node) -> set[str]:
@@ -188,27 +191,24 @@ def _free(node: Node, bound: set[str], free: dict[str, ir.Var]) -> None:
         case ir.Block(stmts):
             for stmt in stmts:
                 _free(stmt, bound, free)
-        case ir.Declare(var, value) | ir.Allocate(var, value):
-            if value is not None:
-                _free(value, bound, free)
-            bound.add(var.name)
-        case ir.Array(var):
+        case ir.Declare(var) | ir.Allocate(var) | ir.Array(var):
+            for used in children(node)[1:]:
+                _free(used, bound, free)
             bound.add(var.name)
         case ir.For(var, start, stop, body):
             _free(start, bound, free)
             _free(stop, bound, free)
             _free(node.step or start, bound, free)
             _free(body, bound | {var.name}, free)
-        case ir.If(cond, then, orelse):
+        case ir.If(cond=cond) | ir.While(cond=cond):
             _free(cond, bound, free)
-            _free(then, set(bound), free)
-            if orelse is not None:
-                _free(orelse, set(bound), free)
-        case ir.While(cond, body):
-            _free(cond, bound, free)
-            _free(body, set(bound), free)
+            for branch in children(node)[1:]:
+                _free(branch, set(bound), free)
         case ir.Parallel(threads, prologue, loop, epilogue):
             _free(threads, bound, free)
             inner = set(bound)  # the loop and the epilogue see the declarations of the prologue
             for part in (prologue, loop, epilogue):
                 _free(part, inner, free)
+        case ir.Scan():  # whose first child is a variable of its own
+            for used in children(node)[1:]:
+                _free(used, bound, free)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from ..errors import LoweringError
 from . import nodes as ir
+from .builder import lit
 from .precedence import BINARY
 from .printer import expression_text, function_text
 from .traversal import assigned_names, declared_names, free_variables, statements
@@ -248,12 +249,21 @@ class _Checker:
                 self.want(value, "int64", "the status")
                 if self.in_parallel:
                     self.say("a return inside a parallel region")
+            case ir.Scan():
+                self.scan(stmt)
             case ir.Poll(watch):
                 self.want(watch, "int64*", "the watch")
             case ir.Comment():
                 pass
             case _:
                 self.say(f"not a statement: {stmt!r}")
+
+    def scan(self, scan: ir.Scan) -> None:
+        if not is_integer(ty := self.access(scan.array, scan.start)) or scan.op not in ("+", "maximum"):
+            self.say(f"there is no scan {scan.op} of {ty}")
+        for number in (scan.start, scan.stop, *([] if scan.first is None else [scan.first])):
+            self.want(number, "int64", "a number of a scan:")
+        self.nested(ir.Declare(scan.var, lit(0)))
 
     def update(self, op: str, target: ir.Var | ir.Load, value: ir.Expr) -> None:
         if isinstance(target, ir.Var):

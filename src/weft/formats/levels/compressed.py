@@ -12,8 +12,8 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 
 from ...dtypes import INT32_MAX, index_dtype
-from ...ir.builder import add, block, cast, if_, lit, maximum, ne, sub
-from ...ir.nodes import Block, Call, Declare, Evaluate, Expr, For, Load, Set, Stmt, Store, Update, Var
+from ...ir.builder import add, block, cast, if_, lit, ne, sub
+from ...ir.nodes import Block, Call, Declare, Evaluate, Expr, For, Load, Scan, Stmt, Store, Update, Var
 from ...queries import Query
 from ...records import record, replace
 from ..capabilities import (
@@ -73,9 +73,8 @@ class Segments(PositionIteration, Append, SequencedEdges, ChildlessEdges, Shifte
 
     def seq_finalize_edges(self, m: LevelVars, parents: tuple[Expr, Expr], begin: Expr, index: Var) -> Stmt:
         # Edges of parents without children are still zero: such a parent ends at the last edge before it.
-        pos, end = m["pos"], Var("end_before")
-        last = Set(end, maximum(end, element(pos, add(index, lit(1)))))
-        return block(Declare(end, begin), For(index, *parents, block(last, self.seq_insert_edges(m, index, end))))
+        start, stop = (add(parent, lit(1)) for parent in parents)
+        return Scan(index, m["pos"], start, stop, "maximum", begin)
 
     def shift_edges(self, m: LevelVars, parent: Expr, by: Expr) -> Stmt:
         return self.unseq_insert_edges(m, parent, by)
@@ -85,8 +84,7 @@ class Segments(PositionIteration, Append, SequencedEdges, ChildlessEdges, Shifte
         return Update("+", Load(pos, add(parent, lit(1))), cast(count, pos.ty[:-1]))
 
     def unseq_finalize_edges(self, m: LevelVars, parent_size: Expr, index: Var) -> Stmt:
-        pos = m["pos"]
-        return For(index, lit(0), parent_size, Update("+", Load(pos, add(index, lit(1))), Load(pos, index)))
+        return Scan(index, m["pos"], lit(0), add(parent_size, lit(1)), "+")
 
     def array_sizes(self, parent_size: int, size: int, dimension: int) -> tuple[int, ...]:
         return parent_size + 1, size

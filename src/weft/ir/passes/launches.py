@@ -19,9 +19,21 @@ from ...errors import DeviceError
 from ...records import record, replace
 from .. import nodes as ir
 from ..builder import add, block, cast, eq, lit, mul, sub
+from ..scans import combined as combined_totals
 from ..traversal import assigned_names, declared_names, free_variables, statements, used_names, walk
 from .equal_shares import Segments, operator_of, segments_of
-from .lanes import MOST, Shared, accesses_of, combined, neutral, own_places, rewritten, share_among_lanes, written
+from .lanes import (
+    MOST,
+    Shared,
+    accesses_of,
+    combined,
+    neutral,
+    own_places,
+    rewritten,
+    share_among_lanes,
+    spelled_out,
+    written,
+)
 
 TEAM, TEAMS = ir.Var("team"), ir.Var("teams")
 SHARES = 1024
@@ -54,7 +66,7 @@ class Launches:
     """The kernels of a function in the order in which they run, each after the memory that it sets to zero."""
 
     memory: tuple[Memory, ...]
-    steps: tuple[Kernel | ir.Var, ...]  # an array is set to zero
+    steps: tuple[Kernel | ir.Var | ir.Scan, ...]  # an array is set to zero, or becomes its running totals
     balanced: tuple[Segments, ...]  # loops over segments whose positions are shared equally
 
 
@@ -92,7 +104,7 @@ class _Launches:
     def __init__(self, function: ir.Function, lanes: int, in_order: bool, balances: bool):
         self.lanes, self.in_order, self.balances = lanes, in_order, balances
         self.balanced: list[Segments] = []
-        self.steps: list[Kernel | ir.Var] = []
+        self.steps: list[Kernel | ir.Var | ir.Scan] = []
         self.memory: dict[str, Memory] = {}
         self.known: dict[str, ir.Declare] = {}  # declarations that kernels repeat
         self.taken = {*declared_names(function.body)} | {
@@ -136,7 +148,7 @@ class _Launches:
                 self.scratch(var.name, var.ty[:-1], size, zero)
             case ir.Free() | ir.Comment() | ir.Poll():
                 pass
-            case ir.If(cond, then, orelse) if any(isinstance(n, ir.For | ir.While) for n in statements(s)):
+            case ir.If(cond, then, orelse) if any(isinstance(n, ir.For | ir.While | ir.Scan) for n in statements(s)):
                 for branch, holds in ((then, cond), (orelse, ir.Unary("!", cond))):
                     before = dict(self.known)
                     self.sequence(() if branch is None else (branch,), (*conditions, holds), independent)
@@ -145,6 +157,8 @@ class _Launches:
                 self.region(loop, (prologue, epilogue), conditions)
             case ir.For():
                 self.loop(s, conditions, independent)
+            case ir.Scan():
+                self.scan(s, conditions)
             case ir.While():
                 raise DeviceError(f"{_named(s)} is no loop that a device shares")
             case _:
@@ -163,12 +177,25 @@ class _Launches:
         self.known[loop.var.name] = ir.Declare(loop.var, loop.start)
         self.visit(loop.body, conditions, independent=True)
 
+    def scan(self, s: ir.Scan, conditions: tuple[ir.Expr, ...]) -> None:
+        """Add the step that computes running totals, which the device does itself."""
+        if conditions:
+            raise DeviceError(f"the running totals of {s.array.name} depend on a condition")
+        known = {name: d.value for name, d in self.known.items() if d.value is not None}
+        start, stop = (spelled_out(number, known) for number in (s.start, s.stop))
+        if s.first is not None:  # it is combined with the first element, if there is one
+            first = combined_totals(s.op, ir.Load(s.array, s.start), cast(s.first, s.array.ty[:-1]))
+            self.single(ir.If(ir.Binary("<", s.start, s.stop), first), ())
+        self.steps.append(replace(s, start=start, stop=stop, first=None))
+
     def single(self, s: ir.Stmt, conditions: tuple[ir.Expr, ...]) -> None:
         """Add a kernel of one thread that runs a statement."""
         self.add(s, conditions, (lit(1), 1), 1, ())
 
     def loop(self, s: ir.For, conditions: tuple[ir.Expr, ...], independent: bool) -> None:
         """Add the kernels of a loop."""
+        if totals := [n.array.name for n in statements(s) if isinstance(n, ir.Scan)]:
+            raise DeviceError(f"{_named(s)} computes running totals of {totals[0]} again and again")
         if independent and not self.in_order:
             s = replace(s, body=rewritten(s.body, self.in_scalar))
         if independent and self.balances and (segments := segments_of(s, not self.in_order)) is not None:

@@ -206,6 +206,9 @@ class _Down:
                 out.append(ir.Evaluate(self.expr(call)))  # type: ignore[arg-type]
             case ir.Return(value):
                 out.append(ir.Return(self.expr(value)))
+            case ir.Scan(start=start, stop=stop, first=first):
+                first = None if first is None else self.expr(first)
+                out.append(replace(s, start=self.expr(start), stop=self.expr(stop), first=first))
             case _:
                 out.append(s)
 
@@ -345,7 +348,7 @@ def _has_effect(s: ir.Stmt, used: set[str], reads: set[str]) -> bool:
             _note(size, used)
         case ir.Array(var) | ir.Free(var):
             return var.name in reads
-        case ir.Store() | ir.Update() | ir.Evaluate() | ir.Return() | ir.Poll():
+        case ir.Store() | ir.Update() | ir.Evaluate() | ir.Return() | ir.Poll() | ir.Scan():
             for child in children(s):
                 _note(child, used)  # type: ignore[arg-type]
     return True
