@@ -148,11 +148,15 @@ def _has_work_for_threads(plan: Plan, storages: Sequence[Storage]) -> bool:
     return all(n >= thresholds.THRESHOLDS.reads_of_converted for n in reads)
 
 
+FEW_FOR_ROWS = 1 << 18
+"""Entries of an operand up to which it is not asked whether a row has many of them, since that takes some time."""
+
+
 def _has_long_row(plan: Plan, storages: Sequence[Storage]) -> bool:
     """Return whether a row has so many entries that threads share it, whatever their number is."""
     rows = plan.facts.how.rows
     storage = storages[rows.operand]
-    return storage.vals.size > thresholds.THRESHOLDS.entries_of_long_rows and has_long_row(storage, rows)
+    return storage.vals.size > FEW_FOR_ROWS and has_long_row(storage, rows)
 
 
 def _sizes(kernel: Kernel, storages: Sequence[Storage]) -> dict[str, int]:

@@ -14,7 +14,15 @@ from ..records import cached, record, replace
 from ..runtime.beside import ready
 from ..storage import Storage
 from ..variant import Variant
-from .alternatives import EQUAL_STRUCTURES, PARALLEL_APPEND, PARALLEL_LOOPS, Alternative, follow
+from .alternatives import (
+    EQUAL_STRUCTURES,
+    FEW_FOR_ROWS,
+    LONG_ROWS,
+    PARALLEL_APPEND,
+    PARALLEL_LOOPS,
+    Alternative,
+    follow,
+)
 from .kernel import Kernel
 from .plan_facts import InSteps, KernelPlan, PlanFacts
 from .steps import Compute, MapValues, Prune, Step
@@ -48,8 +56,20 @@ class Plan:
         # Small operands make the time of each question count, so that a plan asks none that it does not need.
         if self.check is None and not self.alternatives:
             return self._usual
+        if self.check is None and self.alternatives == (LONG_ROWS,):
+            return self._run_or_cut
         only_shares = self.check is None and self.alternatives == (EQUAL_STRUCTURES,)
         return self._run_or_share if only_shares else self._run_or_turn
+
+    @property
+    def _run_or_cut(self) -> Run:
+        """Return the function of a plan whose only alternative is for long rows, of which small operands have none."""
+        usual, turn, operand = self._usual, self._run_or_turn, self.facts.how.rows.operand  # type: ignore[union-attr]
+
+        def run(storages: Sequence[Storage], out: Storage | None = None) -> Storage:
+            return (usual if storages[operand].vals.size <= FEW_FOR_ROWS else turn)(storages, out)
+
+        return run
 
     @cached
     def _usual(self) -> Run:

@@ -24,8 +24,6 @@ class Thresholds:
     # Elements of the result for which each entry of an operand must be read, if it is converted so that threads can
     # share loops.
     reads_of_converted: int = 16
-    # Entries of an operand up to which it is not asked whether a row has many of them, since that takes some time.
-    entries_of_long_rows: int = 1 << 18
     workspace_coordinates: int = 1 << 26  # Coordinates of a workspace with an array; larger ones are hash tables
     entries_per_part: int = 1 << 15  # Entries of the operands for each chunk whose part of the result a thread appends
     # Bytes of a result, up to which it is allocated by an upper bound, which saves a pass that counts.

@@ -6,7 +6,6 @@ number of threads. Threads first share the rows between the long ones; then they
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from functools import partial
 
 from ..concrete_notation.nodes import Assign, Fill, Forall, Positions
@@ -46,6 +45,7 @@ class LongRows:
         # How many long rows there are, and where each begins and ends, between the edges of the loop.
         self.count = f.name("long_rows")
         self.edges = ir.Var(f.name(f"{self.count.name}_edges").name, "int64*")
+        self.between = f.name("range_begin"), f.name("range_end")  # a range between two of them
 
     def _entries(self, p: ir.Expr) -> ir.Expr:
         """Return the number of entries before an iteration."""
@@ -97,14 +97,15 @@ class LongRows:
             ir.Store(self.edges, add(number, lit(1)), self.end),
         )
 
-    def between(self, chunk: tuple[ir.Var, ir.Var], part: Callable[[Edges], ir.Stmt]) -> ir.Stmt:
-        """Return the loop over the ranges of a chunk between long rows."""
-        gap, first, last = map(self.f.name, ("gap", "gap_begin", "gap_end"))
-        bounds = [
-            ir.Declare(first, maximum(chunk[0], self._edge(mul(lit(2), gap)))),
-            ir.Declare(last, minimum(chunk[1], self._edge(add(mul(lit(2), gap), lit(1))))),
-        ]
-        return ir.For(gap, lit(0), add(self.count, lit(1)), block(*bounds, part((first, last))))
+    def range_of(self, chunk: ir.Expr, chunks: ir.Expr) -> tuple[ir.Stmt, ir.Expr, ir.Expr]:
+        """Return the declaration of the range of a chunk, the chunk's number in it, and the number of all chunks.
+
+        Each of the ranges between long rows is cut into so many ``chunks``.
+        """
+        number = mul(lit(2), ir.Binary("/", chunk, chunks))
+        places = number, add(number, lit(1))
+        declared = block(*[ir.Declare(v, self._edge(at)) for v, at in zip(self.between, places, strict=True)])
+        return declared, ir.Binary("%", chunk, chunks), mul(chunks, add(self.count, lit(1)))
 
     def cut(self) -> ir.Stmt:
         """Return the loop over long rows, each of which threads share by pieces."""

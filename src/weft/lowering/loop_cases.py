@@ -112,10 +112,9 @@ class LoopCases(ABC):
         segment = ir.Var(f"{p.name}_segend")
         coord = self.here[it] if len(self.loops[0]) > 1 or len(self.loops) > 1 else self.coord
         more = land(lt(segment, end), eq(stored_coordinate(coordinate(f, it, segment, env)), coord))
-        stmts: list[ir.Stmt] = [
-            ir.Declare(segment, add(p, lit(1))),
-            ir.While(more, increment(segment)),
-        ]
+        stmts: list[ir.Stmt] = [ir.Declare(segment, add(p, lit(1))), ir.While(more, increment(segment))]
+        if it.key in env.limits:  # which are those of one run
+            stmts = [ir.Declare(segment, end)]
         tensor = f.tensors[it.access.tensor]
         new = replace(env, pos={**env.pos, it.key: p})
         # Above the last level the children of the whole run are one segment. On it, the sum stands for the value.

@@ -102,7 +102,7 @@ class Lowerer(Emitter):
             driver = state.driver_of(stmt)
             if driver is None or not (driver.certain or driver.level == 0):
                 return None
-            limits = bounds_of(state, driver, stmt.var, Environment())
+            limits = bounds_of(state, driver, stmt.var, Environment()) if rows is None else rows.between
             # Chunks by position must not cut runs of duplicates, unless each has its own position in the result.
             if not (driver.certain or driver.format.unique or writer.keeps_duplicates):
                 if self.appending is not None or writer.finds_positions or not driver.format.merges:
@@ -118,18 +118,19 @@ class Lowerer(Emitter):
         if self.context.options.target == "cuda":  # a device shares the iterations themselves
             once = ir.For(chunk, lit(0), lit(1), block(writer.start(chunk), self.forall(stmt, Environment())))
             return block(sized, ir.Parallel(lit(1), block(*state.scratch), once, block(*state.release)))
+        ranged, number, total = (block(), chunk, n) if rows is None else rows.range_of(chunk, n)
         begin, end = limits
         # Chunk c of n is [begin + span*c/n, begin + span*(c+1)/n).
         span = sub(end, begin)
         bounds = [
-            ir.Declare(cut_lo, add(begin, ir.Binary("/", mul(span, chunk), n))),
-            ir.Declare(cut_hi, add(begin, ir.Binary("/", mul(span, add(chunk, lit(1))), n))),
+            ranged,
+            ir.Declare(cut_lo, add(begin, ir.Binary("/", mul(span, number), n))),
+            ir.Declare(cut_hi, add(begin, ir.Binary("/", mul(span, add(number, lit(1))), n))),
             moved,
             *writer.align_chunk((lo, hi), limits),
         ]
-        part = partial(self.forall, stmt, Environment())
-        body = part((lo, hi)) if rows is None else rows.between((lo, hi), part)
-        loop = ir.For(chunk, lit(0), n, block(*bounds, writer.start(chunk), body, writer.finish(chunk)))
+        body = self.forall(stmt, Environment(), bounds=(lo, hi))
+        loop = ir.For(chunk, lit(0), total, block(*bounds, writer.start(chunk), body, writer.finish(chunk)))
         region = ir.Parallel(THREADS, block(*state.scratch), loop, block(*state.release))
         return block(sized, ir.Declare(n, writer.chunks), region)
 
