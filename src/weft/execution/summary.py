@@ -133,7 +133,7 @@ def _parallel(module: Module) -> str:
     alone = f", on one thread: {reason}" if (reason := thread_pool.missing()) else ""
     if module.schedule.insertion is not None and not module.inserts_in_parallel:
         return "parallel: nothing, since values find their places one after the other"
-    if shared is not None:
+    if shared is not None and (module.schedule.insertion is not None or module.evaluation.chunked):
         # Tiles are ranges of one variable, though the loop inside may run over another.
         of = {cut.outer: (cut.tiles if isinstance(cut, Split) else None) or cut.var for cut in program.splits}
         rows = (

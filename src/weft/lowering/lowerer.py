@@ -105,7 +105,7 @@ class Lowerer(Emitter):
             limits = bounds_of(state, driver, stmt.var, Environment()) if rows is None else rows.between
             # Chunks by position must not cut runs of duplicates, unless each has its own position in the result.
             if not (driver.certain or driver.format.unique or writer.keeps_duplicates):
-                if self.appending is not None or writer.finds_positions or not driver.format.merges:
+                if writer.finds_positions or not driver.format.merges:
                     return None
                 if self.context.options.target == "cuda" and may_revisit(self, stmt, driver):
                     return None  # a device shares the entries of a run, which are added one by one
