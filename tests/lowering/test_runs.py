@@ -130,13 +130,16 @@ def test_where_no_run_is_looked_for(text, apart):
     assert ("_segend" not in k.source) == apart
 
 
-SHARED = {  # each with the name of its list
-    "y(i) = A(i,j)*x(j)": "A",
-    "y(i) = max(j, A(i,j))": "A",
-    "C(i,k) = A(i,j)*X(j,k)": "A",
-    "C(i,k) = B(i,j,l)*X(j,k)*Z(l,k)": "B",
-    "C(i,j) = B(i,j,l)": "B",
-    "C(i,j) = A(i,j)": "A",
+SHARED = {  # each with the name of its list, and the format of its result
+    "y(i) = A(i,j)*x(j)": ("A", "dense"),
+    "y(i) = max(j, A(i,j))": ("A", "dense"),
+    "C(i,k) = A(i,j)*X(j,k)": ("A", "dense"),
+    "C(i,k) = B(i,j,l)*X(j,k)*Z(l,k)": ("B", "dense"),
+    "C(i,j) = B(i,j,l)": ("B", "dense"),
+    "C(i,j) = A(i,j)": ("A", "dense"),
+    "C(i,j) = A(i,j)*Y(i,k)*X(j,k)": ("A", "csr"),
+    "C(i,j) = 2*A(i,j)*x(j)": ("A", "dcsr"),
+    "D(i,j,l) = B(i,j,l)*x(j)": ("B", "csf"),
 }
 ROWS = {
     "even": lambda rng: rng.integers(0, 50, 600),
@@ -158,13 +161,13 @@ def test_threads_share_lists_without_cutting_rows(text, rows):
     operands = {
         "A": weft.asarray(scipy.sparse.coo_array((values, (first, j)), shape=(50, 40))),  # with duplicates
         "B": weft.from_coords([first, j, l], values, shape=(50, 40, 9)),
-        "x": rng.random(40), "X": rng.random((40, 6)), "Z": rng.random((9, 6)),
+        "x": rng.random(40), "X": rng.random((40, 6)), "Y": rng.random((50, 6)), "Z": rng.random((9, 6)),
     }  # fmt: skip
     operands = {name: value for name, value in operands.items() if re.search(rf"\b{name}\(", text)}
     results = []
     for threads in (1, 2, 3, 7):
         with weft.config.override(num_threads=threads, parallel_threshold=1):
-            results.append(dense(weft.evaluate(text, **operands, format="dense")))
+            results.append(dense(weft.evaluate(text, **operands, format=SHARED[text][1])))
     for found in results[1:]:
         np.testing.assert_array_equal(found, results[0])
     whole = {name: dense(value) for name, value in operands.items()}
@@ -173,7 +176,7 @@ def test_threads_share_lists_without_cutting_rows(text, rows):
 
 @pytest.mark.parametrize("text", SHARED)
 def test_chunks_of_lists_end_behind_runs(text):
-    name, result = SHARED[text], text[0]
+    name, into = SHARED[text]
     coo = weft.formats["coo"](text.partition(f"{name}(")[2].partition(")")[0].count(",") + 1)
     for format, moved in [(coo, True), (coo.unsorted(), False)]:
-        assert ("last_cut_coordinate" in weft.compile(text, **{name: format, result: "dense"}).source) == moved
+        assert ("last_cut_coordinate" in weft.compile(text, **{name: format, text[0]: into}).source) == moved

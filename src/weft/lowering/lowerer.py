@@ -15,6 +15,7 @@ from typing import Any
 from ..concrete_notation.nodes import Assign, Fill, Forall, Split, Stmt, Where
 from ..concrete_notation.nodes import Sequence as Seq
 from ..concrete_notation.traversal import assignments, result_of
+from ..concrete_notation.values import without_conversions
 from ..errors import LoweringError
 from ..index_notation.nodes import Access
 from ..ir import nodes as ir
@@ -105,7 +106,7 @@ class Lowerer(Emitter):
             limits = bounds_of(state, driver, stmt.var, Environment()) if rows is None else rows.between
             # Chunks by position must not cut runs of duplicates, unless each has its own position in the result.
             if not (driver.certain or driver.format.unique or writer.keeps_duplicates):
-                if writer.finds_positions or not driver.format.merges:
+                if writer.finds_positions or not driver.format.merges or self._appends_copies:
                     return None
                 if self.context.options.target == "cuda" and may_revisit(self, stmt, driver):
                     return None  # a device shares the entries of a run, which are added one by one
@@ -133,6 +134,11 @@ class Lowerer(Emitter):
         loop = ir.For(chunk, lit(0), total, block(*bounds, writer.start(chunk), body, writer.finish(chunk)))
         region = ir.Parallel(THREADS, block(*state.scratch), loop, block(*state.release))
         return block(sized, ir.Declare(n, writer.chunks), region)
+
+    @property
+    def _appends_copies(self) -> bool:
+        """True if values are appended as they are: threads would take as long to count them as one to copy them."""
+        return self.appending is not None and isinstance(without_conversions(self.context.expression), Access)
 
     # -- statements ---------------------------------------------------------------------------------------------
     def statement(self, stmt: Stmt, env: Environment) -> ir.Stmt:
