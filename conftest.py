@@ -72,6 +72,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 @pytest.hookimpl(tryfirst=True)
 def pytest_runtestloop() -> None:
     gc.freeze()  # what stays until the end is not looked through again and again
+    gc.set_threshold(10_000)  # a compiler makes many objects, few of which are garbage that refers to itself
     gc.enable()
 
 

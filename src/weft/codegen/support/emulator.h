@@ -5,9 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <ucontext.h>
-#include <functional>
 #include <utility>
-#include <vector>
 #define __device__
 #define __global__
 #define WEFT_KERNEL(NAME) static void NAME
@@ -19,13 +17,16 @@ struct Place { unsigned x = 1, y = 1, z = 1; };
 enum State { READY, WARP, BLOCK, DONE };
 struct Fiber { ucontext_t at; Place index; State state; unsigned mask; int turn; };
 static const size_t STACK = 1 << 16;
-static std::vector<Fiber> fibers;
-static std::vector<char> stacks;
+/* No headers of containers, which take longer to compile than most kernels. */
+static Fiber *fibers, **ready;
+static char *stacks;
+static unsigned count;
 static Fiber *now;
 static ucontext_t home;
 static Place block, grid, block_index;
 static unsigned char slots[2][1024][8];
-static std::function<void()> body;
+static void (*body)(const void *);
+static const void *arguments_of_body;
 static unsigned seed = 1;
 static const char *error = nullptr;
 
@@ -43,18 +44,18 @@ static void interrupt() {
 }
 
 static void run() {
-  body();
+  body(arguments_of_body);
   now->state = DONE;
   swapcontext(&now->at, &home);
 }
 
 /* Release barriers that all of their threads have reached. */
 static void release() {
-  unsigned count = fibers.size(), waiting = 0, done = 0;
-  for (auto &f : fibers) waiting += f.state == BLOCK, done += f.state == DONE;
+  unsigned waiting = 0, done = 0;
+  for (unsigned t = 0; t < count; t++) waiting += fibers[t].state == BLOCK, done += fibers[t].state == DONE;
   if (waiting && waiting + done == count) {
     if (done) error = "some threads of a block never reach a barrier";
-    for (auto &f : fibers) if (f.state == BLOCK) f.state = READY;
+    for (unsigned t = 0; t < count; t++) if (fibers[t].state == BLOCK) fibers[t].state = READY;
   }
   for (unsigned t = 0; t < count; t++) {
     if (fibers[t].state != WARP) continue;
@@ -69,22 +70,28 @@ static void release() {
   }
 }
 
-static const char *launch(unsigned blocks, unsigned threads, std::function<void()> f) {
+static void resize(unsigned threads) {
+  free(fibers), free(ready), free(stacks);
+  fibers = (Fiber *)calloc(threads, sizeof(Fiber));
+  ready = (Fiber **)malloc(threads * sizeof(Fiber *));
+  stacks = (char *)malloc(threads * STACK);
+  count = threads;
+  for (unsigned t = 0; t < threads; t++) fibers[t].index = Place();
+}
+
+static const char *launch(unsigned blocks, unsigned threads, void (*f)(const void *), const void *arguments) {
   body = f;
+  arguments_of_body = arguments;
   block.x = threads;
   grid.x = blocks;
   error = nullptr;
-  if (fibers.size() != threads) {
-    fibers.clear();
-    fibers.resize(threads);
-    stacks.resize(threads * STACK);
-  }
+  if (count != threads) resize(threads);
   for (unsigned b = 0; b < blocks; b++) {
     block_index.x = b;
     for (unsigned t = 0; t < threads; t++) {
       Fiber &x = fibers[t];
       getcontext(&x.at);
-      x.at.uc_stack.ss_sp = stacks.data() + t * STACK;
+      x.at.uc_stack.ss_sp = stacks + t * STACK;
       x.at.uc_stack.ss_size = STACK;
       x.at.uc_link = &home;
       makecontext(&x.at, run, 0);
@@ -93,23 +100,23 @@ static const char *launch(unsigned blocks, unsigned threads, std::function<void(
       x.turn = 0;
     }
     for (;;) {
-      std::vector<Fiber *> ready;
+      unsigned some = 0;
       bool left = false;
-      for (auto &x : fibers) {
-        if (x.state == READY) ready.push_back(&x);
-        left = left || x.state != DONE;
+      for (unsigned t = 0; t < count; t++) {
+        if (fibers[t].state == READY) ready[some++] = &fibers[t];
+        left = left || fibers[t].state != DONE;
       }
       if (!left) break;
-      if (ready.empty()) {
+      if (some == 0) {
         release();
         if (error) return error;
         bool any = false;
-        for (auto &x : fibers) any = any || x.state == READY;
+        for (unsigned t = 0; t < count; t++) any = any || fibers[t].state == READY;
         if (!any) return "threads wait for one another";
         continue;
       }
-      for (size_t k = ready.size(); k > 1; k--) std::swap(ready[k - 1], ready[random() % k]);
-      for (auto *x : ready) now = x, swapcontext(&home, &x->at);
+      for (unsigned k = some; k > 1; k--) std::swap(ready[k - 1], ready[random() % k]);
+      for (unsigned k = 0; k < some; k++) now = ready[k], swapcontext(&home, &now->at);
     }
   }
   return nullptr;
@@ -129,7 +136,8 @@ template <typename Value, typename From> static Value exchange(unsigned mask, Va
 template <typename... Types, size_t... N>
 static const char *call(void (*kernel)(Types...), unsigned blocks, unsigned threads, void *const *arguments,
                         std::index_sequence<N...>) {
-  return launch(blocks, threads, [=] { kernel(*(Types *)arguments[N]...); });
+  const auto all = [=] { kernel(*(Types *)arguments[N]...); };
+  return launch(blocks, threads, [](const void *each) { (*static_cast<decltype(all) *>(each))(); }, &all);
 }
 
 template <typename... Types>
