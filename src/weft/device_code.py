@@ -103,7 +103,9 @@ def choose(facts: DeviceFacts, known: Mapping[str, int], longest: int, options: 
     balanced = facts.balances and options.enabled("equal-shares")
     if balanced and not facts.runs:
         balanced = longest > LONG * _mean(known[facts.entries], known[facts.segments[-1]])
-    return Choice(max(lanes, FEWEST_IN_SHARES), True) if balanced else Choice(lanes)
+    # Each lane would have many elements of a strip, most of them behind its end.
+    narrow = tuple([(name, 2 * lanes) for name in facts.inner if known[name] < 2 * lanes <= MOST])
+    return Choice(max(lanes, FEWEST_IN_SHARES) if balanced else lanes, balanced, narrow)
 
 
 def _mean(entries: int, edges: int) -> float:
@@ -172,7 +174,8 @@ def _function(module: Module) -> Function:
 
 def _launches(function: Function, module: Module, choice: Choice) -> Launches:
     try:
-        return launches(function, choice.lanes, not module.options.reassociate, choice.balanced)
+        narrow = dict(choice.narrow)
+        return launches(function, choice.lanes, not module.options.reassociate, choice.balanced, narrow)
     except DeviceError as error:
         raise DeviceError(
             f"{error}, so that {module.described} does not run on a device; compute it on the CPU, with tensors of "

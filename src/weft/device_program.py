@@ -104,6 +104,9 @@ class Choice:
 
     lanes: int = 1  # threads in a team; a power of two up to 32
     balanced: bool = False  # True if a team takes a fixed number of stored entries instead of whole segments
+    narrow: tuple[
+        tuple[str, int], ...
+    ] = ()  # dimensions that have few coordinates, and a number that they do not exceed
 
 
 @record

@@ -12,7 +12,7 @@ def test_every_text_compiles():
         pytest.skip("there is no NVRTC: pip install nvidia-cuda-nvrtc")
     texts = []
     whole = [(*case, False) for case in cases()]
-    shared = {"csr": ("spmv", "row_max", "sddmm", "spmm"), "coo": ("spmv", "spmm", "mttkrp"), "csf": ("mttkrp", "ttv")}
+    shared = {"csr": ("spmv", "row_max", "sddmm", "spmm"), "coo": ("spmv", "spmm", "ttv"), "csf": ("mttkrp", "ttv")}
     shares = [(name, format, "float64", "int32", True) for format, names in shared.items() for name in names]
     for number, (name, format, dtype, index, balanced) in enumerate([*whole, *shares]):
         module, _ = module_of(EXPRESSIONS[name], FORMATS[format], dtype, index)

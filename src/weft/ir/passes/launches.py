@@ -13,12 +13,13 @@ A statement that is none of these raises ``DeviceError``, which names the loop.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from types import MappingProxyType
 from typing import Any
 
 from ...errors import DeviceError
 from ...records import record, replace
 from .. import nodes as ir
-from ..builder import add, block, cast, eq, lit, mul, sub
+from ..builder import add, block, cast, eq, lit, minimum, mul, sub
 from ..scans import combined as combined_totals
 from ..traversal import assigned_names, declared_names, free_variables, statements, used_names, walk
 from .equal_shares import Segments, operator_of, segments_of
@@ -38,6 +39,7 @@ from .lanes import (
 TEAM, TEAMS = ir.Var("team"), ir.Var("teams")
 SHARES = 1024
 """Shares of a reduction. Their number is fixed, so that the order of operations is, too."""
+EMPTY: Mapping[str, int] = MappingProxyType({})
 _ORDERLESS = ("minimum", "maximum")
 _WORK = ("bool", "int32", "int64", "float32", "float64")
 
@@ -70,12 +72,25 @@ class Launches:
     balanced: tuple[Segments, ...]  # loops over segments whose positions are shared equally
 
 
-def launches(function: ir.Function, lanes: int, in_order: bool = False, balanced: bool = False) -> Launches:
+def launches(
+    function: ir.Function, lanes: int, in_order: bool = False, balanced: bool = False,
+    narrow: Mapping[str, int] = EMPTY,
+) -> Launches:  # fmt: skip
     """Return the kernels of a function, in teams of ``lanes``.
 
-    Sums stay in order if ``in_order``. Teams take equal shares of the positions of segments, if ``balanced``.
+    Sums stay in order if ``in_order``. Teams take equal shares of the positions of segments, if ``balanced``. Some
+    dimensions do not exceed the numbers of ``narrow``.
     """
-    body = rewritten(function.body, _of_devices)
+
+    def shorter(n: Any) -> ir.Stmt | None:
+        match n:
+            case ir.For(stop=ir.Select(ir.Binary("<", ir.Const(most), ir.Binary("-", ir.Var(name), _) as rest))) if (
+                name in narrow
+            ):
+                return replace(n, stop=minimum(lit(min(int(most), narrow[name])), rest))  # type: ignore[arg-type]
+        return None
+
+    body = rewritten(rewritten(function.body, _of_devices), shorter)
     maker = _Launches(replace(function, body=body), lanes, in_order, balanced)
     maker.visit(body, ())
     return Launches(tuple(maker.memory.values()), tuple(maker.steps), tuple(maker.balanced))
