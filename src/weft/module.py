@@ -97,7 +97,7 @@ class Module:
     def inserts_in_parallel(self) -> bool:
         """True if threads can share the passes of an insertion."""
         plan = self.schedule.insertion
-        if plan is None or self.loops.skip_fill or not plan.shareable:
+        if plan is None or self.loops.skip_fill or plan.why_serial is not None:
             return False
         return self.loops.variant.conversion or can_share(self.context)
 

@@ -8,7 +8,7 @@ its parent (``yield_pos``).
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
 
 from ..code_options import CodeOptions
@@ -55,7 +55,8 @@ class InsertionPlan:
     marks: tuple[tuple[LevelQuery, ...], ...]
     private: tuple[tuple[int, str], ...]  # level and role of each array of answers of which each thread has its own
     scratch: tuple[tuple[int, str], ...]  # level and role of each array that only the assembly needs
-    shareable: bool  # whether threads can share the passes: positions depend on other entries only through queries
+    # Why threads cannot share the passes; None if positions depend on other entries only through queries.
+    why_serial: str | None
 
 
 @lru_cache(maxsize=1024)
@@ -93,17 +94,38 @@ def plan_insertion(format: Format, entry_order: EntryOrder) -> InsertionPlan | s
         roles += ["counter"] if k in counters else []
         scratch += [(k, role) for role in roles]
     passes.append(InsertionPass("insert"))
-    # Values of one position are added in the order in which they come. Threads need levels that insert independently,
-    # at most one private array for each level, and scalar counters.
-    alone = entry_order.distinct and not _yielding_shared(format) and None not in counters.values()
-    alone = alone and all(level.require(Insertion).apart for level in levels) and len(dict(private)) == len(private)
-    # Chunks of the outermost loop hold all entries of their parents if both iterate the same coordinate first.
-    whole_parents = not sequential or entry_order.by[:1] == format.remapping.coordinates[:1]
-    shareable = alone and (sequential is None or (entry_order.follows and whole_parents))
     return InsertionPlan(
         format, entry_order, tuple(passes), combined, unordered, consecutive, counters, sequential, preserving,
-        tuple(marks), tuple(private), tuple(scratch), shareable,
+        tuple(marks), tuple(private), tuple(scratch),
+        _why_serial(format, entry_order, counters, private, sequential),
     )  # fmt: skip
+
+
+def _why_serial(
+    format: Format,
+    entry_order: EntryOrder,
+    counters: Mapping[int, int | None],
+    private: Sequence[tuple[int, str]],
+    sequential: int | None,
+) -> str | None:
+    """Return why threads cannot share the passes, or None."""
+    levels = format.levels
+    if not entry_order.distinct:
+        return "several values for one place are added up in the order in which they come"
+    if shared := _yielding_shared(format):
+        return f"{levels[shared[0]]} gives several values a place when the first of them comes"
+    if None in counters.values():
+        return "entries are numbered in the order in which they come"
+    if (dependent := next((v for v in levels if not v.require(Insertion).apart), None)) is not None:
+        return f"{dependent} finds places by what came before"
+    asked = [k for k, _ in private]
+    if (several := next((k for k in asked if asked.count(k) > 1), None)) is not None:
+        return f"{levels[several]} asks for several counts of entries"
+    # Chunks of the outermost loop hold all entries of their parents if both iterate the same coordinate first.
+    whole_parents = not sequential or entry_order.by[:1] == format.remapping.coordinates[:1]
+    if sequential is not None and not (entry_order.follows and whole_parents):
+        return f"{levels[sequential]} takes values one after the other"
+    return None
 
 
 def _yielding_shared(format: Format) -> tuple[int, ...]:

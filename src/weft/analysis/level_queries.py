@@ -92,10 +92,10 @@ def level_queries(format: Format, level: int, source: SourceFacts, histograms: b
     for query, over_axes in zip(_asked_by(format, level), queries_over_axes(format, level), strict=True):
         for a in over_axes.aggregates:
             stmt, place = canonical(Query(over_axes.over, (a,)), a, format.order), _place(query, level)
-            found = LevelQuery(a.label, place, optimize(stmt, source, histograms))
-            if found.is_histogram and place != "root":  # a histogram has no positions of parents
-                found = LevelQuery(a.label, place, optimize(stmt, source, histograms=False))
-            queries.append(found)
+            one = LevelQuery(a.label, place, optimize(stmt, source, histograms))
+            if one.is_histogram and place != "root":  # a histogram has no positions of parents
+                one = LevelQuery(a.label, place, optimize(stmt, source, histograms=False))
+            queries.append(one)
     return tuple(queries)
 
 

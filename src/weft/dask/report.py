@@ -76,7 +76,9 @@ def _loops(step: Step, block: Block) -> list[str]:
         if isinstance(operand.meta, SparseTensor):
             formats[name] = storage_of(operand.meta).format
     report = notation.compile(block.text, **formats).explain()
-    return [line for line in report.splitlines() if line.startswith(_LINES) and line != "parallel: nothing"]
+    return [
+        line for line in report.splitlines() if line.startswith(_LINES) and not line.startswith("parallel: nothing")
+    ]
 
 
 def _described(operand: Operand) -> str:

@@ -19,6 +19,7 @@ from ..index_notation.nodes import Access
 from ..module import Module
 from ..runtime import thread_pool
 from .format_names import is_name_of
+from .serial_reasons import why_serial
 from .structure import sharing_line
 
 _ACCUMULATED = {
@@ -131,9 +132,11 @@ def _parallel(module: Module) -> str:
     program = module.schedule.program
     shared = program.shared_loop and program.shared_loop.var
     alone = f", on one thread: {reason}" if (reason := thread_pool.missing()) else ""
-    if module.schedule.insertion is not None and not module.inserts_in_parallel:
-        return "parallel: nothing, since values find their places one after the other"
-    if shared is not None and (module.schedule.insertion is not None or module.evaluation.chunked):
+    if not (module.evaluation.chunked or module.inserts_in_parallel):
+        # A serial schedule has an alternative, which is chosen when it runs.
+        other = "; where there is enough to do, threads share other loops" if module.schedule.serial else ""
+        return f"parallel: nothing, since {why_serial(module)}{other}"
+    if shared is not None:
         # Tiles are ranges of one variable, though the loop inside may run over another.
         of = {cut.outer: (cut.tiles if isinstance(cut, Split) else None) or cut.var for cut in program.splits}
         rows = (
@@ -142,12 +145,8 @@ def _parallel(module: Module) -> str:
             else ""
         )
         return f"parallel: the loop over {f'blocks of {of[shared]}' if shared in of else shared}{rows}{alone}"
-    if (shares := program.shares) is not None and module.evaluation.chunked:
-        operand = shares.access.tensor
-        return f"parallel: shares of the entries of {operand}, whose sums are joined in order{alone}"
-    # A serial schedule has an alternative, which is chosen when it runs.
-    other = ", unless there is enough to do for loops that threads share" if module.schedule.serial else ""
-    return f"parallel: nothing{other}"
+    assert program.shares is not None
+    return f"parallel: shares of the entries of {program.shares.access.tensor}, whose sums are joined in order{alone}"
 
 
 def device_line(module: Module, choice: Callable[[], Choice] | None = None) -> str:

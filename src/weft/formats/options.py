@@ -20,6 +20,7 @@ class FormatOptions(TypedDict, total=False):
     block: int | Sequence[int]  # the size of a block of csb, hicoo and mode_generic along each axis
     compressed_axes: int | Sequence[int]  # the axes that are rows of gcxs
     width: int  # the number of entries of each row that the slices of hyb hold
+    window: int  # the number of consecutive rows that sell sorts together
 
 
 SYNONYMS = {
