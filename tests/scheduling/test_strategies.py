@@ -104,3 +104,15 @@ def test_debug_shows_tiling(capfd):
     with weft.config.override(debug="tiling"):  # loops that are scheduled by hand are whole
         weft.compile("y(j) = A(i,j)*x(i)", A="dia", x="dense", schedule=lambda loops: loops)
     assert "tile" not in capfd.readouterr().err
+
+
+@pytest.mark.parametrize("text", ["y(j) = 0.85*A(i,j)*x(i) + 0.1", "y(j) = 3 - A(i,j)*x(i)"])
+def test_a_sum_is_scattered_onto_a_constant(text):
+    """The result starts with the constant; ``A`` by rows is not converted."""
+    whole, x = np.array([[0.0, 1, 2], [0, 0, 0], [4, 0, 5]]), np.array([1.0, 2, 3])
+    A = weft.asarray(whole, format="csr")
+    assert "converts" not in weft.explain(text, A=A, x=x)
+    expected = 0.85 * (whole.T @ x) + 0.1 if "0.1" in text else 3 - whole.T @ x
+    np.testing.assert_allclose(weft.evaluate(text, A=A, x=x), expected, rtol=1e-15)
+    none = weft.evaluate(text, A=weft.zeros((0, 3), format="csr"), x=x[:0])
+    np.testing.assert_array_equal(none, np.full(3, 0.1 if "0.1" in text else 3))

@@ -40,7 +40,7 @@ class Scatter(Strategy):
             return None
         if not problem.additive:
             nests = _best_fold(problem)
-        elif not problem.neutral or _adds_nothing(problem):
+        elif not (problem.neutral or _is_sum_and_constant(problem)) or _adds_nothing(problem):
             return None
         else:
             nests = tuple(best_scatter(problem, t, len(problem.terms)) for _, t in problem.terms)
@@ -77,6 +77,12 @@ class BlockScatter(Scatter):
         orders = ((*outer, *order) for order in loop_orders(problem, inner, term.vars))
         nest = min((weigh(problem, term, order) for order in orders), key=lambda n: n.cost)
         return Candidate(problem, self, nest.cost, (nest,))
+
+
+def _is_sum_and_constant(problem: LoopProblem) -> bool:
+    """Return whether one sum is added to a constant, which every element can start with, instead of zero."""
+    others = [term for _, term in problem.terms if not isinstance(term, Reduce)]
+    return len(problem.terms) == 2 and len(others) == 1 and is_constant(others[0])
 
 
 def _adds_nothing(problem: LoopProblem) -> bool:
