@@ -26,23 +26,28 @@ FAULTS = {
     "every lane adds": ("spmv", "coo", "if (lane == 0) {", "if (true) {"),
     "a team leaves out its row": ("spmv", "csr", "int64_t i = team", "int64_t i = team + 1"),
     "one try at a shared place": ("column_max", "csr", "} while (seen != before);", "} while (false);"),
+    "a part of a row is left out": ("spmv", "csr", "part = share_of_first + 1", "part = share_of_first + 2"),
+    "a run that began before is taken for a whole one": ("spmv", "coo", "if (is_cut)", "if (false)"),
 }  # fmt: skip
+IN_SHARES = ("a part of a row is left out", "a run that began before is taken for a whole one")
+LONG = {**SIZES, "j": 700}
 
 
 @pytest.fixture(scope="module")
 def files(tmp_path_factory):
     """A file for each fault, with all that runs its program."""
     folder = tmp_path_factory.mktemp("faults")
-    A = np.random.default_rng(2).integers(1, 9, (SIZES["i"], SIZES["j"])).astype(float)
     programs, runs = {}, {}
     for number, (fault, (name, format, old, new)) in enumerate(FAULTS.items()):
         module, fills = module_of(EXPRESSIONS[name], FORMATS[format])
-        program = program_of(module, 4)
+        balanced = fault in IN_SHARES
+        program, sizes = program_of(module, 4, balanced), LONG if balanced else SIZES
+        A = np.random.default_rng(2).integers(1, 9, (sizes["i"], sizes["j"])).astype(float)
         assert old in program.source, fault
         program = programs[f"p{number}"] = replace(program, source=program.source.replace(old, new))
-        values = values_of(EXPRESSIONS[name], A, "float64", np.random.default_rng(3))
+        values = values_of(EXPRESSIONS[name], A, "float64", np.random.default_rng(3), sizes)
         expected = EXPRESSIONS[name].dense(**values)
-        runs[fault] = f"p{number}", program, storages(module, program, values, fills), expected
+        runs[fault] = f"p{number}", program, storages(module, program, values, fills, sizes=sizes), expected
     path = compiled(programs, folder)._name
     for number, (fault, run) in enumerate(runs.items()):
         (folder / f"{number}.pickle").write_bytes(pickle.dumps((path, *run)))
