@@ -199,6 +199,14 @@ def bilinear(format: str) -> Run:
     return lambda: weft.einsum("i,ij,j->", y, a, x, optimize=False)
 
 
+def long_row() -> Run:
+    n, rng = scaled(400_000), np.random.default_rng(1)
+    rows = np.where(rng.random(5 * n) < 0.4, n // 2, rng.integers(0, n, 5 * n))
+    a = weft.from_coords([rows, rng.integers(0, n, 5 * n)], numbers(5 * n), (n, n), format="csr")
+    x = numbers(n)
+    return lambda: a @ x
+
+
 def diagonal_product() -> Run:
     a = csr("Lin")
     return lambda: weft.evaluate("C(i,j) = A(i,k)*B(k,j)", A=a, B=a, format="dia")
@@ -290,6 +298,7 @@ CASES: dict[str, Callable[[], Run]] = {
     "threads: A.T @ X": transposed("uniform", 32),
     "threads: dot": dot,
     "threads: coo form": lambda: bilinear("coo"),
+    "threads: long row": long_row,
     "threads: A + B": binary("uniform", lambda a, b: a + b),
     "A + B": binary("uniform", lambda a, b: a + b),
     "A * B": binary("Lin", lambda a, b: a * b),

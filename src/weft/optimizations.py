@@ -129,8 +129,8 @@ OPTIMIZATIONS = (
     ),
     Optimization(
         "positions",
-        "Sums to which every iteration adds are cut into shares of an operand's entries, for several threads.",
-        ("threads: dot", "threads: coo form"),
+        "Sums to which every iteration adds, and long rows, are cut into shares of entries, for several threads.",
+        ("threads: dot", "threads: coo form", "threads: long row"),
     ),
     Optimization(
         "parallel-append", "Threads append parts of a result, before it is known how long each is.", ("threads: A + B",)
