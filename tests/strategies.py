@@ -171,6 +171,8 @@ def _extremes(dtype: str) -> list[float]:
 
 
 densities = st.sampled_from([0.0, 0.2, 0.5, 1.0])
+devices = st.sampled_from([*["cpu"] * 11, "emulated"])
+"""Where operands are. The kernels of a device, of which the emulated one is compiled slowly, are those of few draws."""
 
 
 @cache

@@ -9,13 +9,14 @@ from tests.oracle import evaluate_dense
 
 from weft import SparseTensor, execution
 from weft.config import config
-from weft.errors import FormatError, ShapeError, StorageError
+from weft.errors import DeviceError, FormatError, ShapeError, StorageError
 from weft.execution import thresholds
 from weft.formats import parse_format
 from weft.index_notation import accesses, to_text, use_computation_dtype
 from weft.index_notation.nodes import Apply, Reduce
 from weft.optimizations import NAMES
 from weft.records import replace
+from weft.tensor.devices import storage_on
 
 from .grid import array, densified, stored
 
@@ -55,6 +56,20 @@ def made_in(format, evaluate):
             execution.convert(listed, format, strict=True)
         event(f"refused: {type(error).__name__}")
         reject()
+
+
+def evaluated_on(device, evaluate, operands):
+    """The result for operands on a device; None if it refuses that, or for the CPU."""
+    if device == "cpu":
+        return None
+    there = {name: storage_on(operand, device) for name, operand in operands.items()}
+    try:
+        return storage_on(evaluate(there), "cpu")
+    except (DeviceError, FormatError, StorageError) as error:
+        if "fails on" in str(error):  # a kernel does, as it has been compiled
+            raise
+        event("refused by a device")
+        return None
 
 
 def compare_with_oracle(data):
@@ -114,7 +129,12 @@ def compare_with_oracle(data):
         scanned = data.draw(st.sampled_from([0, thresholds.THRESHOLDS.scanned_entries]))  # or searched
         changed = replace(thresholds.THRESHOLDS, scanned_entries=scanned, scan_ratio=0)
         patch.setattr(thresholds, "THRESHOLDS", changed)
-        got = made_in(wanted, lambda format: execution.evaluate(assignment, operands, format=format, dtype=dtype))
+        device = data.draw(strategies.devices)
+        got = evaluated_on(
+            device, lambda there: execution.evaluate(assignment, there, format=wanted, dtype=dtype), operands
+        )
+        if got is None:
+            got = made_in(wanted, lambda format: execution.evaluate(assignment, operands, format=format, dtype=dtype))
         execution.verify(got)
         found = densified(got)
     assert found.dtype == expected.dtype, to_text(assignment)
