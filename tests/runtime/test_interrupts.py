@@ -112,7 +112,7 @@ ASSIGNING = """
 import os, signal, sys, threading, time
 import numpy as np, weft
 
-format, n = sys.argv[1], 2 * 10**6
+format, n = sys.argv[1], 6 * 10**5
 rng = np.random.default_rng(0)
 rows, columns = rng.integers(0, 10**6, (2, n))
 number = rows * 10**6 + columns
