@@ -56,13 +56,15 @@ def result_format(
     sparse = [
         a for a in value.distinct_accesses if not types[a.tensor].format.is_dense and set(a.indices) & set(indices)
     ]
-    # The operand that leads has all axes of the result, and so decides their order.
-    lead = next((a for a in sparse if set(indices) <= set(a.indices)), None)
+    # The operand that leads has all axes of the result, and so decides their order: one that names them in this order.
+    leads = [a for a in sparse if set(indices) <= set(a.indices)]
+    lead = next((a for a in leads if tuple([v for v in a.indices if v in indices]) == indices), next(iter(leads), None))
     outermost, arrays = _outermost(indices, sparse, types)
     if lead is not None:
         order = tuple(v for v in dict.fromkeys(level_variables(lead, types[lead.tensor].format)) if v in indices)
     else:
         order = (*outermost, *(v for v in indices if v not in outermost))
+    sparse.sort(key=lambda a: (a != lead, order[0] not in a.indices))  # whatever the order of the factors is
     reduced = len(indices) == 1 and not (no_dense_levels or part)
     full = {v: _dense_level(value, v, types, reduced) is not False for v in order}
     if arrays and not (no_dense_levels or part):
@@ -70,9 +72,9 @@ def result_format(
     for v in order[1:]:
         # Below the first level, a dense level of another operand alone does not make the result's level dense: that
         # operand has it in another order, or for other rows.
-        leads = lead is not None and _dense_level(lead, v, types)
+        of_lead = lead is not None and _dense_level(lead, v, types)
         first = lead is None and sparse != [] and v in sparse[0].indices
-        full[v] = full[v] and bool(leads or first or (is_full(value, v, types) and not _linked(sparse, v)))
+        full[v] = full[v] and bool(of_lead or first or (is_full(value, v, types) and not _linked(sparse, v)))
     # An array holds a result that is full, has no known fill value, or comes from a contraction with an array.
     contracts = not part and _contracts_to_dense(assignment, types)
     if all(full.values()) or result_fill(value, types) is None or contracts:

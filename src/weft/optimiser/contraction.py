@@ -11,7 +11,7 @@ import math
 from collections.abc import Iterator, Sequence
 
 from ..records import record, replace
-from .price import ENTRY, KERNEL, Factor, Nests
+from .price import COLLECTED, ENTRY, KERNEL, Factor, Nests
 
 MOST_VARIABLES = 8
 """Summed variables of which all connected sets are tried; of more, one is summed after the other."""
@@ -66,8 +66,9 @@ class Contraction:
             way, order = self._cheapest(mask)
             number = self._parts[mask] = self._factor_of(mask, order)
             self.ways[number] = way
-        entries = self.nests.factors[number].entries
-        extra = math.inf if entries > MOST_ENTRIES else ENTRY * entries + KERNEL
+        factor = self.nests.factors[number]
+        each = COLLECTED if factor.sparse and len(factor.order) > 1 else ENTRY
+        extra = math.inf if factor.entries > MOST_ENTRIES else each * factor.entries + KERNEL
         return self.ways[number].price + extra, number
 
     def _factor_of(self, mask: int, order: tuple[int, ...]) -> int:

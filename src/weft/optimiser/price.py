@@ -18,6 +18,8 @@ MERGE = 4.0
 """Comparing coordinates of two operands that are merged."""
 ENTRY = 3.0
 """Writing and reading an entry of an intermediate result."""
+COLLECTED = 8.0
+"""The same, where a row is collected and sorted first, as that of a product of sparse matrices is."""
 KERNEL = 10_000.0
 """Calling one more kernel."""
 VECTORS = 0.4
@@ -183,17 +185,18 @@ class Nests:
         free, total = sum(order) & ~summed, 0.0
         for k, factor in enumerate(factors):
             need, last = _loops_of(factor.mask, summed, order, 0 if k == lead else free)
-            along, walked = True, 0
+            along, walked, around = True, 0, need
             for other in factors:
                 if other.mask & last:
                     walked += other.sparse
+                    around |= other.mask if other.sparse else 0
                     along = along and not other.sparse and not other.strides & last
             many = joined(need)
             if walked > 1 and factor.sparse and factor.mask & last:
                 # Lists that are merged are read to their ends.
                 n = numbers[k]
                 inner = self.density(n, factor.mask) / max(1e-300, self.density(n, factor.mask & ~last))
-                many = max(many, joined(need & ~last) * self.space(last) * inner)
+                many = max(many, joined(around & ~last) * self.space(last) * inner)
                 total += many * MERGE
             total += many * factor.weight * (VECTORS if along else 1.0)
             if factor.convertible and not _follows(factor.order, order):
