@@ -233,7 +233,8 @@ def check_surface(report: Report, device: str) -> None:
     report.check("A.T @ y", there(A.T @ (A @ x)), dense.T @ (dense @ there(x)), 1e-12)
     kernel = weft.compile("y(i) = A(i,j)*x(j)", A="csr", x="dense")
     report.check("weft.compile", there(kernel(A, x)), dense @ there(x), 1e-12)
-    for function in (lambda: A @ np.ones(48), lambda: weft.sum(A), lambda: A[0]):
+    report.check("weft.sum", weft.sum(A).get(), dense.sum(), 1e-12)
+    for function in (lambda: A @ np.ones(48), lambda: weft.argmax(A), lambda: A[0]):
         try:
             function()
             report.wrong.append("a function that is not ported gave a result")
