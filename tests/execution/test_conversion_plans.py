@@ -24,7 +24,9 @@ from weft.execution.hash_growth import table_insertion
 from weft.execution.kernel import insertion_kernel
 from weft.execution.plan_cache import plans as kept_plans
 from weft.formats import Compressed, Format, Singleton, TensorType, parse_format
+from weft.formats.levels import Morton
 from weft.ir import Return, Var
+from weft.remapping import Remapping
 
 SHAPES = {1: (7,), 2: (4, 6), 3: (4, 3, 2)}
 MANY, FEW = 30, 3  # entries: more than rows, and fewer
@@ -113,6 +115,17 @@ def test_duplicates_are_summed_first_where_sums_differ():
     assert whole.rule == "sum duplicates"
     assert is_chain(whole)
     assert [step.makes.dtype for step in whole.plan.steps][-2:] == ["float64", "float32"]
+
+
+def test_duplicates_along_a_curve_are_summed_onto_fill_values():
+    levels = Compressed(unique=False), Compressed(), Morton(unique=False), Singleton(ordered=False)
+    format = Format(Remapping.parse("(i,j) -> (j/4,j%4,i/2,i%2)"), levels)
+    coords, values = np.array([[0, 1, 2, 2, 4], [1, 3, 0, 4, 4]]), np.arange(1.0, 6)
+    expected = np.full((5, 5), 3.0)
+    expected[tuple(coords)] = values
+    found = weft.from_coords(coords, values, (5, 5), format=format, fill_value=3.0)
+    assert plan_of(found._storage, Format.dense(2)).rule == "sum duplicates"
+    np.testing.assert_array_equal(found.todense(), expected)
 
 
 def test_hash_tables_take_entries_in_any_order():

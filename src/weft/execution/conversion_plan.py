@@ -150,7 +150,7 @@ def sum_duplicates(request: ConversionRequest) -> tuple[Conversion, ...] | Rejec
     onto_fill = target.format.is_dense and not same_value(source.fill, 0)
     if not onto_fill and adds_alike(np.dtype(source.dtype), np.dtype(target.dtype)):
         return Rejected("duplicates are summed in place, with the same result")
-    format = source.format.canonical().unconditional
+    format = source.format.canonical().unconditional.uncurved()  # an intermediate form may be sorted by coordinates
     # The fact about index dtypes is one about axes and the target's levels. Other levels have what the source has.
     index = widest_index(source) if source.format.is_structured else request.facts.index_dtype
     once = tensor_type(source.dtype, format, (index,) * len(format.roles), source.fill)
