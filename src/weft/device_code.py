@@ -168,7 +168,8 @@ def _function(module: Module) -> Function:
         raise DeviceError(f"{what} converts tensors, which devices do not do yet; {advice}")
     for name, type in module.context.types.items():
         if type.dtype not in DTYPES:
-            raise DeviceError(f"{name} is {type.dtype}, and devices compute with {', '.join(DTYPES)}; in {what}")
+            taken = ", ".join(DTYPES)
+            raise DeviceError(f"{name} is {type.dtype}, and devices compute with {taken}, in {what}; {advice}")
     return module.evaluation.ir
 
 

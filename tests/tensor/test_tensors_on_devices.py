@@ -52,6 +52,14 @@ def test_a_tensor_comes_back_as_it_was(format):
     assert (again.todense() == DENSE).all()
 
 
+def test_facts_of_a_format_and_missing_names_need_no_copy(A):
+    D, blocked = there(A), there(A.tobsr((2, 3)))
+    assert D._repr_html_() is None
+    assert blocked.blocksize == (2, 3)
+    for name in ("get", "keys", "blocksize"):
+        assert not hasattr(D, name)
+
+
 @pytest.mark.parametrize("dtype", ["bool", "int8", "uint64", "float32", "complex128"])
 def test_every_dtype_is_moved(dtype):
     T = weft.asarray(DENSE.astype(dtype), format="csr")

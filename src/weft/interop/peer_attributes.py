@@ -22,7 +22,7 @@ from weakref import WeakKeyDictionary
 import numpy as np
 
 from ..operations import foreign_tensors
-from ..operations.operands import replace_storage, storage_of
+from ..operations.operands import any_storage_of, replace_storage, storage_of
 from ..storage import Storage
 from ..tensor.sparse_tensor import SparseTensor
 
@@ -156,7 +156,7 @@ def _assign(tensor: SparseTensor, name: str, arrays: Any) -> None:
 
 
 def _option(tensor: SparseTensor, name: str) -> Any:
-    options = storage_of(tensor).format.options
+    options = any_storage_of(tensor).format.options
     if name not in options:
         raise lacks(tensor, name)
     return options[name]
@@ -164,7 +164,7 @@ def _option(tensor: SparseTensor, name: str) -> Any:
 
 def lacks(tensor: SparseTensor, name: str) -> AttributeError:
     """Return the error that tensors of this format have no attribute of this name."""
-    storage = storage_of(tensor)
+    storage = any_storage_of(tensor)
     text = f"tensors of format {storage.format} have no {name}; this one has shape {storage.shape}"
     return AttributeError(text, name=name, obj=tensor)
 

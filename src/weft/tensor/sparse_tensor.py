@@ -839,8 +839,10 @@ class SparseTensor(Dispatch, LazyMethods):
         line = f"{self.format}: nnz={self.nnz}, fill_value={self.fill_value}"
         return line if len(line) <= max_width else f"{line[: max(max_width - 3, 0)]}..."
 
-    def _repr_html_(self) -> str:
+    def _repr_html_(self) -> str | None:
         """Return the HTML that notebooks show: a table of facts, and a picture of the places of stored entries."""
+        if in_use and self._anywhere.is_on_device:
+            return None  # notebooks show the text of repr
         return display.to_html(self._storage, self.format)
 
     def tree(self, max_entries: int = 50) -> Tree:
