@@ -191,5 +191,5 @@ def test_formats_in_which_values_can_be_added():
 
 def test_a_constant_has_no_operand_whose_entries_are_copied():
     kernel = weft.compile("y(j) = 2.0", y="hash_vector")
-    assert "values find their places" in kernel.explain()
+    assert "finds places by what came before" in kernel.explain()
     assert "query1" in kernel.stages["c"]

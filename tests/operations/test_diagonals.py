@@ -183,6 +183,7 @@ def test_formats_of_ones_own(remapping, levels, appended):
         found = weft.evaluate(text, A=A, B=B, format=own)
         assert found.format == own
         told = weft.explain(text, A=A, B=B, format=own)
-        assert not appended or ("converts the result" not in told and "find their places" not in told)
+        written = weft.explain(text, A=A, B=B, format=own, stages="c")
+        assert not appended or ("converts the result" not in told and "weft_insert(" not in written)
         same(found, dense[0] + dense[1])
         same(weft.evaluate(f"C({','.join(v)}) = {a}*{b}*2", A=A, B=B, format=own), dense[0] * dense[1] * 2)
