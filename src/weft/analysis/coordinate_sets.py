@@ -20,6 +20,19 @@ from .iteration_graph import implied_by
 
 def is_full(expr: Expr, v: str, types: Mapping[str, TensorType], within: Access | None = None) -> bool:
     """Return whether the loop over ``v`` visits every coordinate, whatever operands are implicit outside that loop."""
+    answer = _fullness(expr, v, types, within)
+    return answer is None or answer[0] is not False
+
+
+def has_every_value(expr: Expr, types: Mapping[str, TensorType]) -> bool:
+    """Return whether dense operands alone give an expression a value at every coordinate of all its variables."""
+    answer = _fullness(expr, "", types)
+    return answer is None or answer[1]
+
+
+def _fullness(
+    expr: Expr, v: str, types: Mapping[str, TensorType], within: Access | None = None
+) -> tuple[bool | None, bool] | None:
     interval = None
     if within is not None:
         format = types[within.tensor].format
@@ -37,8 +50,7 @@ def is_full(expr: Expr, v: str, types: Mapping[str, TensorType], within: Access 
         same = interval is not None and all(implied_by(access, format, k) == interval for k in levels)
         return same or all(format.walked_levels[k].full for k in levels), format.is_dense
 
-    answer = fold(region_of(without_reductions(expr), types), operand, _both_full, _either_full)
-    return answer is None or answer[0] is not False
+    return fold(region_of(without_reductions(expr), types), operand, _both_full, _either_full)
 
 
 def _both_full(

@@ -18,7 +18,7 @@ from ..index_notation import dtype_promotion, free_variables
 from ..index_notation.nodes import Access, Apply, Assignment, Expr, Reduce
 from ..remapping import Remapping
 from ..remapping.nodes import axes_of
-from .coordinate_sets import is_full
+from .coordinate_sets import has_every_value, is_full
 from .implicit_values import typed_implicit_value
 from .iteration_algebra import fold, region_of
 from .structure_match import deciding_format
@@ -77,7 +77,8 @@ def result_format(
         full[v] = full[v] and bool(of_lead or first or (is_full(value, v, types) and not _linked(sparse, v)))
     # An array holds a result that is full, has no known fill value, or comes from a contraction with an array.
     contracts = not part and _contracts_to_dense(assignment, types)
-    if all(full.values()) or result_fill(value, types) is None or contracts:
+    every = all(full.values()) or has_every_value(value, types)
+    if every or result_fill(value, types) is None or contracts:
         return dense_format(assignment, types)
     levels = tuple(Dense() if full[v] else Compressed() for v in order)
     return Format(Remapping(tuple(indices.index(v) for v in order)), levels)
