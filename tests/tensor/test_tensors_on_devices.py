@@ -105,6 +105,14 @@ def test_products(A, x):
     assert np.allclose(back(D @ X.todense()), DENSE @ np.outer(x, [1.0, 2.0]))
 
 
+@pytest.mark.parametrize("reduction", ["min", "max"])
+def test_extremes_of_zeros_of_both_signs_have_the_same_bits_at_every_call(reduction):
+    D = there(weft.asarray(np.ones((64, 3)), format="csr"))
+    v = weft.asarray(np.where(np.arange(64) % 3, 0.0, -0.0), device="emulated")
+    results = [weft.evaluate(f"y(j) = {reduction}(i, A(i,j)*x(i))", A=D, x=v, format="dense") for _ in range(20)]
+    assert len({back(result).tobytes() for result in results}) == 1
+
+
 def test_operators_with_numbers_keep_the_structure(A):
     D = there(A)
     for found, expected in [

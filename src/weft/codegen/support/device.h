@@ -60,9 +60,11 @@ static inline void weft_scatter_NAME_TYPE(TYPE_t *array, int64_t index, TYPE_t v
     before = seen;
     TYPE_t old;
     memcpy(&old, &before, sizeof old);
-    const TYPE_t larger = weft_NAME_TYPE(old, value);
-    WORD after;
-    memcpy(&after, &larger, sizeof after);
+    const TYPE_t one = weft_NAME_TYPE(old, value), other = weft_NAME_TYPE(value, old);
+    WORD after, turned;
+    memcpy(&after, &one, sizeof after);
+    memcpy(&turned, &other, sizeof turned);
+    if (turned < after) after = turned; /* of zeros of both signs, and of several NaN, always the same one */
     if (after == before) break;
     seen = atomicCAS(place, before, after);
   } while (seen != before);
