@@ -200,10 +200,11 @@ def bilinear(format: str) -> Run:
 
 
 def long_row() -> Run:
-    n, rng = scaled(400_000), np.random.default_rng(1)
-    rows = np.where(rng.random(5 * n) < 0.4, n // 2, rng.integers(0, n, 5 * n))
-    a = weft.from_coords([rows, rng.integers(0, n, 5 * n)], numbers(5 * n), (n, n), format="csr")
-    x = numbers(n)
+    n, rng = scaled(100_000), np.random.default_rng(1)
+    whole = np.full(20 * n, n // 2), np.arange(20 * n)
+    others = rng.integers(0, n, 2 * n), rng.integers(0, 20 * n, 2 * n)
+    coords = np.concatenate([whole, others], axis=1)
+    a, x = weft.from_coords(coords, numbers(22 * n), (n, 20 * n), format="csr"), numbers(20 * n)
     return lambda: a @ x
 
 
@@ -263,7 +264,7 @@ CASES: dict[str, Callable[[], Run]] = {
     "two products, nested": statement("y(i) = sum(k, sum(j, A(i,j)*B(j,k))*x(k))"),
     "two products": statement("y(i) = A(i,j)*B(j,k)*x(k)"),
     "product of sums": statement("C(i,k) = sum(j, A(i,j)*B(j,k))*sum(j, B(i,j)*A(j,k))", 1000),
-    "scaled by quotients": statement("y(j) = A(i,j)*(x(i)/d(i))"),
+    "scaled by quotients": statement("y(i) = A(i,j)*(x(j)/d(j))"),
     "two sums": two_sums,
     "MTTKRP, long fibres": long_fibres,
     "MTTKRP, short fibres": short_fibres,
