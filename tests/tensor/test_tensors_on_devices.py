@@ -128,6 +128,10 @@ def test_operators_with_numbers_keep_the_structure(A):
     assert (back(shifted) == DENSE + 1).all()
 
 
+def test_lists_of_elements(A):
+    assert there(A).tolist() == DENSE.tolist()
+
+
 def test_operators_in_place(A):
     D = there(A)
     same = D

@@ -83,6 +83,10 @@ class EmulatedArray:
         """Return a copy of the array in the memory of the CPU."""
         return self._memory.copy()
 
+    def tolist(self) -> Any:
+        """Copy the elements to nested lists of Python's numbers, as CuPy's arrays do."""
+        return self._memory.tolist()
+
     def __len__(self) -> int:
         return len(self._memory)
 
