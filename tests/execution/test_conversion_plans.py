@@ -9,7 +9,7 @@ from weft.assembly.hash_insertion import HashInsertionWriter
 from weft.assembly.insertion_writer import InsertionWriter
 from weft.assembly.user_query_writer import UserQueryWriter
 from weft.errors import LoweringError
-from weft.execution import ConversionReport, plan_of, steps
+from weft.execution import ConversionReport, plan_for_operands, plan_of, steps
 from weft.execution.conversion_plan import LIST_RESULT_RULES, RULES
 from weft.execution.conversion_request import (
     Conversion,
@@ -25,6 +25,7 @@ from weft.execution.kernel import insertion_kernel
 from weft.execution.plan_cache import plans as kept_plans
 from weft.formats import Compressed, Format, Singleton, TensorType, parse_format
 from weft.formats.levels import Morton
+from weft.index_notation.nodes import Access, Assignment
 from weft.ir import Return, Var
 from weft.remapping import Remapping
 
@@ -86,6 +87,21 @@ def test_every_pair_of_formats_has_a_plan_with_reasons(order, entries):
             for number, step in enumerate(whole.plan.steps, 1):
                 assert f"\n{number}. {step.kind}, " in text
                 assert step.reason in text
+
+
+@pytest.mark.parametrize("order", FORMATS)
+def test_a_copy_in_notation_is_the_conversion(order):
+    """So is a transposed copy: that of the operand with its axes reversed."""
+    axes = tuple("ijk"[:order])
+    tensors = [weft.zeros(SHAPES[order], format=name)._storage for name in FORMATS[order]]
+    for storage in tensors:
+        for wanted in (other.format for other in tensors):
+            if storage.format == wanted or (storage.format.is_dense and wanted.is_dense):
+                continue
+            for target, given in ((axes, storage), (axes[::-1], storage.permuted((*range(order),)[::-1]))):
+                assignment = Assignment(Access("C", target), Access("A", axes))
+                (step,) = plan_for_operands(assignment, (storage,), format=wanted).steps
+                assert step.conversion(storage) is plan_of(given, wanted)
 
 
 BY_RULE = {

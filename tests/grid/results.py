@@ -280,6 +280,17 @@ def of_two_steps(case: Case) -> weft.SparseTensor:
     return made.asformat(RESULTS.get(case.result, case.result))
 
 
+def conversions(case: Case) -> Iterator[tuple[str, weft.SparseTensor]]:
+    """A copy by other spellings, whose arrays are the same: as a conversion, by einsum, of a transposed operand."""
+    if "copy" not in case.operation or case.result in ("dense", "dense_f"):
+        return
+    given, wanted = operand(case.operation, case.contents, "A", case.formats[0]), RESULTS[case.result]
+    transposed = case.operation == "transposed copy"
+    yield "asformat", (given.T if transposed else given).asformat(wanted)
+    yield "einsum", weft.einsum("ij->ji" if transposed else "ij->ij", given, format=wanted)
+    yield "transposed", weft.evaluate(f"C(i,j) = A({'i,j' if transposed else 'j,i'})", A=given.T, format=wanted)
+
+
 def of_two_threads(case: Case) -> weft.SparseTensor:
     with config.override(num_threads=2, parallel_threshold=0):
         return evaluated(case)

@@ -21,6 +21,10 @@ def verify(case, found):
         assert shared._storage.type == found._storage.type, "two threads: another type"
         for one, two in zip(results.arrays(found), results.arrays(shared), strict=True):
             np.testing.assert_array_equal(two, one, err_msg="two threads")
+    for spelling, converted in results.conversions(case):
+        assert converted.layout == found.layout
+        for one, two in zip(results.arrays(found), results.arrays(converted), strict=True):
+            np.testing.assert_array_equal(one, two, err_msg=spelling)
     if results.of_one_structure(case) and not results.known_difference(case):
         stepwise = results.of_two_steps(case)
         assert stepwise.layout == found.layout

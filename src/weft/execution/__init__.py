@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from ..scheduling.user_schedule import LoopNest
     from .absorbed import Absorbed
     from .choice import numbers_of
-    from .conversion import convert, in_dtype, plan_of
+    from .conversion import Copy, convert, in_dtype, plan_of
     from .conversion_text import ConversionReport
     from .data_annihilators import assumed
     from .device_assembly import variant_for
@@ -47,6 +47,7 @@ if TYPE_CHECKING:
 __all__ = [
     "Absorbed",
     "ConversionReport",
+    "Copy",
     "InsertionTarget",
     "Kernel",
     "LoopNest",
@@ -93,7 +94,7 @@ _MODULES = {
     "..index_notation.standard_names": "anonymous",
     "..scheduling.user_schedule": "LoopNest",
     ".absorbed": "Absorbed",
-    ".conversion": "convert in_dtype plan_of",
+    ".conversion": "Copy convert in_dtype plan_of",
     ".conversion_text": "ConversionReport",
     ".data_annihilators": "assumed",
     ".device_assembly": "variant_for",

@@ -198,6 +198,25 @@ class Convert(Step):
 
 
 @record
+class Copy(Convert):
+    """A step that copies an operand, with its axes in another order, as a conversion does."""
+
+    axes: tuple[int, ...]  # for each axis of the result the one of the operand
+    kind = "copy"
+
+    def run(self, storages: Sequence[Storage], out: Storage | None = None) -> Storage:
+        (storage,) = storages
+        return convert(self._permuted(storage), self.makes.format, strict=True)
+
+    def conversion(self, storage: Storage) -> Conversion:
+        """Return the way in which an operand is copied."""
+        return plan_of(self._permuted(storage), self.makes.format, strict=True)
+
+    def _permuted(self, storage: Storage) -> Storage:
+        return storage if self.axes == (*range(len(self.axes)),) else storage.permuted(self.axes)
+
+
+@record
 class ConvertResult(Convert):
     """A step that converts the result of a kernel to the format that is planned for it."""
 

@@ -36,7 +36,7 @@ from .alternatives import (
     NO_DENSE_RESULT,
 )
 from .choice import Choice, numbers_of
-from .conversion import Convert, ConvertResult, converted_type
+from .conversion import Convert, ConvertResult, Copy, converted_type
 from .device_assembly import variant_for
 from .kernel import Kernel, with_fill
 from .loops import asked
@@ -290,6 +290,8 @@ def plan_for_operands(
 ) -> Plan:
     """Plan an assignment for some operands: by a program, in parts if their numbers make these cheaper, or whole."""
     types = tuple([s.type for s in storages])
+    if variant is None and (copy := _copy(assignment, types, format, dtype)) is not None:
+        return copy
     numbers: tuple[Numbers, ...] | Program | None = None
     if isinstance(order, Program):
         numbers = order
@@ -300,6 +302,30 @@ def plan_for_operands(
         if plan is not None:
             return plan
     return plan_for(assignment, types, format=format, dtype=dtype, variant=variant)
+
+
+@kept
+def _copy(
+    assignment: Assignment, types: tuple[TensorType, ...], format: Format | None, dtype: str | None
+) -> Plan | None:
+    """Return the plan of an assignment that copies an operand into another format: a conversion; None for others."""
+    value, indices = assignment.value, assignment.target.indices
+    if not isinstance(value, Access) or assignment.op is not None or format is None:
+        return None
+    if len({*indices}) < len(indices) or sorted(indices) != sorted(value.indices):
+        return None
+    (source,) = types
+    if format.order != len(indices) or dtype not in (None, source.dtype):
+        return None
+    if source.format == format or (source.format.is_dense and format.is_dense):  # these would share their values
+        return None
+    target, axes = converted_type(source, format), tuple([value.indices.index(v) for v in indices])
+    step = Copy((0,), target, f"a conversion copies {value.tensor}", axes)
+
+    def replan(variant: Variant) -> Plan:
+        return plan_for(assignment, types, format=format, variant=variant)
+
+    return Plan({value.tensor: source}, assignment.target.tensor, (step,), target, PlanFacts(None), replan)
 
 
 def _is_chosen(assignment: Assignment, dtype: str | None, order: Program | bool, variant: Variant | None) -> bool:

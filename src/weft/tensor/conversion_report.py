@@ -72,7 +72,12 @@ def explain_conversion(
     getattr(planned, name)(*arguments, **named)
     if planned.conversion is None:
         return _on_device(storage_anywhere(tensor), planned.wanted)
-    report = execution.ConversionReport(planned.conversion)
+    return conversion_text(planned.conversion, stages)
+
+
+def conversion_text(conversion: Conversion, stages: bool | str | Iterable[str]) -> str:
+    """Report a conversion, or stages of it."""
+    report = execution.ConversionReport(conversion)
     return titled(stage_texts(report, stages)) if stages else report.text
 
 

@@ -50,7 +50,7 @@ from .compiled_kernel import (
     titled,
 )
 from .contraction_paths import is_path, plain_subscripts, program_of_path, steps_of
-from .conversion_report import explain_conversion
+from .conversion_report import conversion_text, explain_conversion
 from .operators import element, wrap_result
 from .out_argument import write_out
 from .sparse_tensor import SparseTensor
@@ -561,6 +561,9 @@ def _types(
     return types
 
 
+_NO_DRAWING = "a conversion has no drawing; its report is text, as of weft.explain(A.asformat, 'dia')"
+
+
 @ends_at_caller
 def explain(*operands: Any, stages: bool | str | Iterable[str] = False, **named: Any) -> str:
     """Report how weft computes an expression, or converts a tensor.
@@ -619,7 +622,7 @@ def explain(*operands: Any, stages: bool | str | Iterable[str] = False, **named:
     picture = named.get("format") == "svg"
     if operands and isinstance(operands[0], MethodType):
         if picture:
-            raise ValueError("a conversion has no drawing; its report is text, as of weft.explain(A.asformat, 'dia')")
+            raise ValueError(_NO_DRAWING)
         return explain_conversion(operands[0], operands[1:], named, stages)
     format, dtype = named.pop("format", None), named.pop("dtype", None)
     format = None if picture else format
@@ -670,6 +673,11 @@ def explain(*operands: Any, stages: bool | str | Iterable[str] = False, **named:
         formats = execution.formats_line(dict(zip(operand_names(assignment), types, strict=True)))
         return "\n".join([to_text(explicit_sums(assignment)), formats, execution.refused_line(error)])
     plan, alternatives = usual.chosen(storages)
+    if isinstance(plan.steps[0], execution.Copy):
+        if picture:
+            raise ValueError(_NO_DRAWING)
+        text = conversion_text(plan.steps[0].conversion(*storages), stages)
+        return text if stages else f"{to_text(assignment)}\n{text}"
     texts = execution.PlanReport(plan, storages)
     if picture:
         return drawn(texts, stages)
