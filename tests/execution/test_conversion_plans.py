@@ -271,12 +271,6 @@ def test_explain_asks_whether_a_format_holds_the_entries():
     assert "in 1 step" in weft.explain(weft.eye(4).asformat("csr").asformat, one_each)
 
 
-@pytest.mark.parametrize("method", ["sum", "astype", "tolist"])
-def test_explain_of_other_methods(method):
-    with pytest.raises(weft.errors.NotationError, match=rf"asformat, .*, tolil; not SparseTensor.{method}"):
-        weft.explain(getattr(weft.eye(3), method))
-
-
 # -- what the compiler shows -----------------------------------------------------------------------------------------
 @pytest.mark.compiles_alone
 def test_debug_prints_the_passes_of_conversions(capfd):

@@ -248,7 +248,7 @@ def test_explain_says_what_was_looked_at(huge):
     assert "0/z(i) is 0 for every value of z(i) (looked up at this call): only what E(i,j) stores is visited" in report
     z[5] = 0
     report = weft.explain("O(i,j) = E(i,j)/z(i)", E=huge, z=z, stages=True)
-    assert "visits all of i, j because 0/z(i) may be nan; write E(i,j)*(1/z(i)), which is 0 there" in report
+    assert "has values at all of i, j because 0/z(i) may be nan; write E(i,j)*(1/z(i)), which is 0 there" in report
     with pytest.raises(DensifyError, match=r"0/z\(i\) may be nan: 10{12} elements.*E: \(1000000, 1000000\) csr"):
         weft.evaluate("O(i,j) = E(i,j)/z(i)", E=huge, z=z)
     with pytest.raises(DensifyError, match=r"arctan2\(0, z\(i\)\) may be 3\.14"):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 import re
 import sys
 
@@ -321,7 +322,7 @@ def test_the_short_report_says_what_costs_and_what_to_do():
     quotient = weft.explain("O(i,j) = A(i,j)/z(i)", A=A, z=z)
     assert quotient.splitlines()[0] == "O(i,j) = A(i,j)/z(i)"
     assert "is visited" not in quotient  # it is said once, with what to write
-    assert "visits all of i, j because 0/z(i) may be nan; write A(i,j)*(1/z(i)), which is 0 there\n" in quotient
+    assert "has values at all of i, j because 0/z(i) may be nan; write A(i,j)*(1/z(i)), which is 0 there\n" in quotient
     many = " + ".join(f"{name}(i,j)" for name in "ABCDEFGHK")
     steps = weft.explain(f"O(i,j) = {many}", **dict.fromkeys("ABCDEFGHK", A))
     assert "8 steps" in steps
@@ -339,6 +340,32 @@ def test_the_short_report_says_what_loops_visit():
         ("y = A(i,j)*B(j,i)", {"A": "csr", "B": "csr"}, "every i; j stored in A and B"),
     ]:
         assert f"\nloops: {loops}\n" in weft.compile(text, **formats).explain()
+
+
+def test_a_dense_result_is_not_said_to_need_loops_that_it_has_not():
+    B = {"B": "dense", "D": "dense", "M": "dense"}
+    report = weft.compile("M(k,r) = A(i,j,k)*B(i,r)*D(j,r)", A="csf", **B).explain()
+    assert "\nloops: i, j, k stored in A; every r\n" in report
+    assert "loops over all" not in report
+
+
+def test_the_short_report_says_which_kernels_a_call_runs():
+    A, B = (weft.asarray(array(n, (4, 4)), format=format) for n, format in enumerate(("csr", "csc")))
+    for function, arguments, expected in [
+        (operator.matmul, (A, B), "the conversion of csc float64 to csr float64\n\nC(i,j) = sum(k, A(i,k)*B(k,j))\n"),
+        (np.add, (A, A), "C(i) = A(i) + B(i)\n"),
+        (A.__mul__, (2,), "C(i) = A(i)*B\nformats: C dense float64; A dense float64; B dense float64\n"
+         "A has the stored values of the tensor of shape (4, 4) in csr\n"),
+        (A.sum, (0,), "C(i1) = sum(i0, A(i0,i1))\n"),
+        (A.transpose, (), "no kernel runs: "),
+    ]:  # fmt: skip
+        assert weft.explain(function, *arguments).startswith(expected)
+    assert weft.explain(A.sum, 0, stages="index notation") == "== index notation\nC(i1) = sum(i0, A(i0,i1))"
+    with pytest.raises(ZeroDivisionError):
+        weft.explain(lambda: 1 / 0)
+    assert weft.explain(lambda: weft.explain(A.sum, axis=0)).startswith("no kernel runs")
+    with pytest.raises(ValueError, match="a call or a conversion has no drawing"):
+        weft.explain(np.add, A, B, format="svg")
 
 
 def test_the_short_report_says_where_the_kernel_comes_from(tmp_path, monkeypatch):

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from .full_results import announce, full_line, may_spread
     from .hash_growth import InsertionTarget, insertion_target, takes_insertions
     from .kept_conversions import drop_kept, kept_bytes
-    from .kernel import Kernel
+    from .kernel import Kernel, watched
     from .plan import Plan
     from .plan_report import PlanReport
     from .result_buffers import entry_bytes
@@ -87,6 +87,7 @@ __all__ = [
     "variant_for",
     "verify",
     "verify_entries",
+    "watched",
 ]  # fmt: skip
 
 _MODULES = {
@@ -108,7 +109,7 @@ _MODULES = {
     ),
     ".full_results": "announce full_line may_spread",
     ".kept_conversions": "drop_kept kept_bytes",
-    ".kernel": "Kernel",
+    ".kernel": "Kernel watched",
     ".plan": "Plan",
     ".plan_report": "PlanReport",
     ".result_buffers": "entry_bytes",

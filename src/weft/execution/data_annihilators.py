@@ -127,7 +127,7 @@ def notes(absorbed: Absorbed, assumed: bool) -> str:
         how = "assumed, and looked up at each call" if assumed else "looked up at this call"
         lines.append(f"{kept} ({how}): only what {expression_text(a.expr.args[a.position])} stores is visited")
     for a in absorbed.refused:
-        lines.append(f"{expression_text(a.expr)} visits all of {_variables(a)} because {a.reason}{a.advice}")
+        lines.append(f"{expression_text(a.expr)} has values at all of {_variables(a)} because {a.reason}{a.advice}")
     return "\n".join(lines)
 
 

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from functools import partial
 from math import prod
+from threading import get_ident
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -35,6 +37,22 @@ if TYPE_CHECKING:
     from . import summary
 else:
     runtime_fills, summary = Door("weft.analysis.runtime_fills"), Door("weft.execution.summary")
+
+watching: dict[int, list[tuple[Kernel, tuple[Storage, ...]]]] = {}
+"""The kernels that threads have run while they were watched, with their operands, by thread."""
+
+
+@contextmanager
+def watched() -> Iterator[list[tuple[Kernel, tuple[Storage, ...]]]]:
+    """Yield the list of all kernels that this thread runs, with their operands."""
+    outer = watching.get(get_ident())
+    runs = watching[get_ident()] = []
+    try:
+        yield runs
+    finally:
+        watching.pop(get_ident())
+        if outer is not None:
+            watching[get_ident()] = outer
 
 
 class Kernel:
@@ -118,6 +136,8 @@ class Kernel:
     # -- running ------------------------------------------------------------------------------------------------
     def run(self, storages: Sequence[Storage], out: Storage | None = None) -> Storage:
         """Compute the result in new memory."""
+        if watching and (runs := watching.get(get_ident())) is not None:
+            runs.append((self, tuple(storages)))
         shape = self.shape(storages)
         if self._large and (large := self._large.get(tuple([s.shape for s in storages]))) is not None:
             if isinstance(large, Alternative):

@@ -145,7 +145,8 @@ def _parallel(module: Module) -> str:
             else ""
         )
         return f"parallel: the loop over {f'blocks of {of[shared]}' if shared in of else shared}{rows}{alone}"
-    assert program.shares is not None
+    if program.shares is None:
+        return f"parallel: the passes that insert the entries{alone}"
     return f"parallel: shares of the entries of {program.shares.access.tensor}, whose sums are joined in order{alone}"
 
 
@@ -167,10 +168,14 @@ def _complete(module: Module, printed: Collection[str]) -> Iterator[str]:
     """Yield a line for each loop over coordinates that a sparse operand does not store, with the reason."""
     said, types = {*printed}, module.schedule.types
     # A lattice point all of whose iterators are full visits every coordinate.
-    for v, points in module.evaluation.lattices:
-        every = any(point.coiterate and all(it.full for it in point.coiterate) for point in points)
+    complete = [
+        (v, points)
+        for v, points in module.evaluation.lattices
+        if any(point.coiterate and all(it.full for it in point.coiterate) for point in points)
+    ]
+    for v, points in complete:
         sparse, dense = _accesses(points, full=False), _accesses(points, full=True)
-        if v not in said and every and sparse:
+        if v not in said and sparse:
             said.add(v)
             names = " and ".join(dict.fromkeys(a.tensor for a in dense))
             yield _line(
@@ -179,10 +184,11 @@ def _complete(module: Module, printed: Collection[str]) -> Iterator[str]:
     target = module.loops.assignment.target
     if not types[target.tensor].format.is_dense or len(target.indices) < 2:
         return  # a loop above has said so for a sparse result, and a vector is no longer than its operands
-    # A dense result of several axes has an element at coordinates that no operand stores, whatever the loops are.
+    # Terms of a dense result have loops of their own, of which one may visit coordinates that another's does not.
+    every = {v for v, _ in complete} & {*target.indices}
     for access in dict.fromkeys(module.loops.assignment.value.distinct_accesses):
         for v, level in types[access.tensor].levels_of(access):
-            if v in target.indices and v not in said and not level.full:
+            if v in every and v not in said and not level.full:
                 said.add(v)
                 yield _line(v, f"{target.tensor} is dense", access, types[access.tensor].fill)
 

@@ -11,7 +11,7 @@ from numpy.typing import DTypeLike
 
 from .. import execution
 from ..dtypes import checked_index_dtype
-from ..errors import DeviceError, NotationError
+from ..errors import DeviceError
 from ..formats import Format, FormatLike, FormatOptions
 from ..index_notation.nodes import Access, Assignment
 from ..operations.operands import storage_anywhere, storage_of
@@ -60,18 +60,25 @@ class PlannedTensor(SparseTensor):
         return np.empty(0) if out is None else out
 
 
+def converts(function: Any) -> bool:
+    """Return whether a function is a method of a tensor that converts it."""
+    return (
+        isinstance(function, MethodType)
+        and isinstance(function.__self__, SparseTensor)
+        and function.__name__ in METHODS
+    )
+
+
 def explain_conversion(
     method: MethodType, arguments: Sequence[Any], named: Mapping[str, Any], stages: bool | str | Iterable[str]
 ) -> str:
     """Report how a method of a tensor converts it to another format."""
-    tensor, name = method.__self__, method.__name__
-    if not isinstance(tensor, SparseTensor) or name not in METHODS:
-        given = f"{type(tensor).__name__}.{name}"
-        raise NotationError(f"explain takes methods that convert tensors, {', '.join(METHODS)}; not {given}")
-    planned = PlannedTensor(storage_anywhere(tensor))
-    getattr(planned, name)(*arguments, **named)
+    tensor: SparseTensor = method.__self__  # type: ignore[assignment]
+    storage = storage_anywhere(tensor)
+    planned = PlannedTensor(storage)
+    getattr(planned, method.__name__)(*arguments, **named)
     if planned.conversion is None:
-        return _on_device(storage_anywhere(tensor), planned.wanted)
+        return _on_device(storage, planned.wanted)
     return conversion_text(planned.conversion, stages)
 
 

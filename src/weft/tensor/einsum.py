@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import lru_cache, partial
-from types import MethodType
 from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
@@ -39,6 +38,7 @@ from ..records import replace
 from ..runtime.devices import in_use
 from ..storage import Storage
 from ..tracebacks import end_at_caller, ends_at_caller
+from .call_report import explain_call
 from .compiled_kernel import (
     CompiledKernel,
     check_names,
@@ -50,7 +50,7 @@ from .compiled_kernel import (
     titled,
 )
 from .contraction_paths import is_path, plain_subscripts, program_of_path, steps_of
-from .conversion_report import conversion_text, explain_conversion
+from .conversion_report import conversion_text, converts, explain_conversion
 from .operators import element, wrap_result
 from .out_argument import write_out
 from .sparse_tensor import SparseTensor
@@ -561,7 +561,7 @@ def _types(
     return types
 
 
-_NO_DRAWING = "a conversion has no drawing; its report is text, as of weft.explain(A.asformat, 'dia')"
+_NO_DRAWING = "a call or a conversion has no drawing; its report is text, as of weft.explain(A.asformat, 'dia')"
 
 
 @ends_at_caller
@@ -576,8 +576,9 @@ def explain(*operands: Any, stages: bool | str | Iterable[str] = False, **named:
     Parameters
     ----------
     *operands
-        The arguments of :func:`einsum`, or an expression in tensor index notation alone; or a method that converts a
-        tensor, such as ``A.asformat``, and the arguments of the method. The tensor is not converted.
+        The arguments of :func:`einsum`, or an expression in tensor index notation alone. Or a function, such as
+        ``np.add``, ``operator.matmul`` or the method ``A.sum``, and its arguments: it is called, and the report is on
+        the kernels that ran. Methods that convert a tensor, such as ``A.asformat``, are not called.
     stages : bool, str or iterable of str
         Stages of the compiler to show in place of the short report: True for every stage, from the index notation to
         the C, or names, such as ``"c"`` and ``"schedule"``. Names of passes are taken, too, and ``"all"`` is every
@@ -595,15 +596,15 @@ def explain(*operands: Any, stages: bool | str | Iterable[str] = False, **named:
     Raises
     ------
     NotationError
-        For expressions that do not parse, operands that are missing, and methods that convert no tensor.
+        For expressions that do not parse, and operands that are missing.
     FormatError
         For a format that does not exist.
     ValueError
-        For names of stages that do not exist or have no drawing, and for drawings of conversions.
+        For names of stages that do not exist or have no drawing, and for drawings of calls.
 
     Examples
     --------
-    >>> import weft
+    >>> import operator, weft
     >>> A = weft.random((100, 100), nnz=300, format="csr", rng=0)
     >>> print(weft.explain("C(i,k) = A(i,j)*B(j,k)", A=A, B=A.tocsc()))
     C(i,k) = sum(j, A(i,j)*B(j,k))
@@ -618,12 +619,19 @@ def explain(*operands: Any, stages: bool | str | Iterable[str] = False, **named:
     '<svg'
     >>> print(weft.explain(A.tocsc).splitlines()[0])
     csr float64 is converted to csc float64 in 1 step (insert)
+    >>> print(weft.explain(operator.add, A, A[::-1]))
+    C(i0,i1) = A(i0,i1) + B(i0,i1)
+    formats: C csr float64; A csr float64; B csr float64
+    loops: every i0; i1 stored in A or B
+    parallel: the loop over i0
+    compiled: ...
     """
     picture = named.get("format") == "svg"
-    if operands and isinstance(operands[0], MethodType):
+    if operands and callable(operands[0]):
         if picture:
             raise ValueError(_NO_DRAWING)
-        return explain_conversion(operands[0], operands[1:], named, stages)
+        explain_function = explain_conversion if converts(operands[0]) else explain_call
+        return explain_function(operands[0], operands[1:], named, stages)
     format, dtype = named.pop("format", None), named.pop("dtype", None)
     format = None if picture else format
     if len(operands) == 1 and isinstance(operands[0], str):
