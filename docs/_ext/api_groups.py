@@ -598,8 +598,8 @@ PAGES: tuple[Page, ...] = (
                     "formats",
                     """
                 Append ArrayEditing ChildlessEdges ComputedCoordinates CurveOrder ElementLookup GrowingSegments
-                HashTable Insertion Locate PositionIteration QueriedEdges SequencedEdges SharedPositions ShiftedEdges
-                UnsequencedEdges ValueIteration WholeLookup
+                HashTable Insertion Locate PositionIteration PositionTiles QueriedEdges SequencedEdges SharedPositions
+                ShiftedEdges UnsequencedEdges ValueIteration WholeLookup
             """,
                 ),
             ),

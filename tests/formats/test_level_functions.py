@@ -253,15 +253,17 @@ def test_ragged_counts_below_each_parent_on_its_own():
 
 
 @pytest.mark.parametrize(
-    ("level", "role", "values", "message"),
+    ("format", "level", "role", "values", "message"),
     [
-        (1, "slices", [0, 3, 2], "decreases"),
-        (2, "pos", [0, 2, 4, 5, 8, 8], "longer than the coordinates of perm"),
-        (2, "perm", [0, 2, 1, 3], "not a permutation of the 4 coordinates in each window of 2"),
+        ("sell", 1, "slices", [0, 3, 2], "decreases"),
+        ("sell", 2, "pos", [0, 2, 4, 5, 8, 8], "longer than the coordinates of perm"),
+        ("sell", 2, "perm", [0, 2, 1, 3], "not a permutation of the 4 coordinates in each window of 2"),
+        ("hyb", 1, "rest", [0, 3, 1, 3], "rest is not in ascending order"),
     ],
 )
-def test_jagged_windows_are_checked(level, role, values, message):
-    A = weft.asarray([[1.0, 2, 0], [3, 4, 0], [0, 0, 0], [5, 6, 7]]).asformat("sell", window=2)
+def test_rows_by_length_are_checked(format, level, role, values, message):
+    option = {"sell": {"window": 2}, "hyb": {"width": 1}}[format]
+    A = weft.asarray([[1.0, 2, 0], [3, 4, 0], [0, 0, 0], [5, 6, 7]]).asformat(format, **option)
     check(A._storage)
     A._storage.level_arrays(level)[role][:] = values
     with pytest.raises(weft.errors.StorageError, match=message):

@@ -223,8 +223,10 @@ def test_long_rows_are_seen(format):
     assert chosen == [False, False, False, False, True, True]
 
 
-@pytest.mark.parametrize("text", ["s = A(i,j)*x(j)", "y(j) = A(i,j)*x(i)"])
-def test_threads_poll_in_their_shares(text):
-    source = weft.compile(text, A="csr").source
+@pytest.mark.parametrize(
+    ("text", "format"), [("s = A(i,j)*x(j)", "csr"), ("y(j) = A(i,j)*x(i)", "csr"), ("y(i) = A(i,j)*x(j)", "jad")]
+)
+def test_threads_poll_in_their_shares(text, format):
+    source = weft.compile(text, A=format).source
     share = source[source.index("One iteration of the loop that threads share") :]
     assert "weft_poll(watch)" in share[: share.index("The share of one thread")]

@@ -69,6 +69,7 @@ for _ in range(2):
     total(A, x), columns(narrow, x), rows(long, x)
     A @ x, A @ B, A + B, A * B, A[np.arange(0, 900, 2)], A.max(axis=1)
     [A.asformat(name) for name in ("csc", "dia", "csf")]
+    [A.asformat(name) @ x for name in ("jad", "hyb")]
 assert len(os.listdir("/proc/self/task")) >= 4
 """
 

@@ -6,6 +6,7 @@ import scipy.sparse as sp
 
 import weft
 from weft.config import config
+from weft.formats import Capped, Format, Jagged, Singleton, Sliced, Spilled
 from weft.scheduling.tiling import FEW, ROOM, TILE
 
 SHAPES = [(2 * TILE + 1, TILE), (TILE, 2 * TILE), (1, TILE + 3), (TILE + 3, 1), (0, 5), (5, 0), (7, 5)]
@@ -63,6 +64,62 @@ def test_many_diagonals_are_walked_in_larger_tiles(threads):
         empty = weft.asarray(sp.dia_array((np.zeros((count, 0)), np.arange(count)), shape=(0, 0)))
         assert (empty @ np.zeros(0)).shape == (0,)
         assert (T @ np.zeros((n, 0))).shape == (n, 0)
+
+
+NUMBERED = {  # formats with positions of every row, or column, under each number
+    "jad": "jad",
+    "hyb": "hyb",
+    "columns": Format("(i,j) -> (#j,j,i)", [Capped(width=2), Spilled(), Singleton(padded=True)]),
+    "tensor": Format("(i,j,k) -> (#i,i,j,k)", [Sliced(), Jagged(), Singleton(), Singleton()]),
+}
+PRODUCTS = ("y(i) = A(i,j)*x(j)", "y(i) = z(i)*A(i,j)*A(i,j)", "Y(i,k) = A(i,j)*X(j,k)")
+ROWS = {
+    "uneven": lambda rng: np.minimum(400 * rng.random(400) ** 3, rng.integers(0, 400, 400)).astype(int),
+    "two fifths in one": lambda rng: np.where(np.arange(3000) < 1200, 17, rng.integers(0, 400, 3000)),
+    "some empty": lambda rng: 40 * rng.integers(0, 10, 600),
+    "one": lambda rng: np.full(300, 399),
+    "none": lambda rng: np.empty(0, int),
+}
+
+
+@pytest.mark.parametrize("rows", ROWS)
+@pytest.mark.parametrize("name", NUMBERED)
+def test_rows_under_each_number_are_shared_without_new_bits(name, rows):
+    rng = np.random.default_rng(5)
+    i = ROWS[rows](rng)
+    i, j = np.divmod(np.unique(1500 * i + rng.integers(0, 1500, len(i))), 1500)
+    values, shape, texts = rng.normal(size=len(i)), (400, 1500), PRODUCTS
+    if name == "tensor":
+        A = weft.from_coords([i, j // 50, j % 50], values, (400, 30, 50)).asformat(NUMBERED[name])
+        operands = {"A": A, "B": rng.normal(size=(30, 4)), "C": rng.normal(size=(50, 4))}
+        texts = ("Y(i,r) = A(i,j,k)*B(j,r)*C(k,r)",)
+    else:
+        if name == "columns":
+            (i, j), shape = (j, i), shape[::-1]
+            texts = tuple(text.translate(str.maketrans("ij", "ji")).replace("A(j,i)", "A(i,j)") for text in texts)
+        A = weft.from_coords([i, j], values, shape).asformat(NUMBERED[name])
+        operands = {"A": A, "x": rng.normal(size=1500), "z": rng.normal(size=400), "X": rng.normal(size=(1500, 3))}
+    for text in texts:
+        used = {n: v for n, v in operands.items() if f"{n}(" in text}
+        results = []
+        for threads in (1, 2, 3, 7):
+            with config.override(num_threads=threads, parallel_threshold=1):
+                results.append(dense(weft.evaluate(text, **used)))
+        expected, *others = results
+        for found in others:
+            np.testing.assert_array_equal(found, expected)
+        with config.override(disable={"tiling"}):
+            np.testing.assert_array_equal(dense(weft.evaluate(text, **used)), expected)
+        whole = dense(weft.evaluate(text, **{n: dense(v) for n, v in used.items()}))
+        np.testing.assert_allclose(expected, whole, rtol=1e-12, atol=1e-12)
+
+
+@pytest.mark.parametrize("format", ["jad", "hyb"])
+def test_rows_under_each_number_are_walked_in_tiles(format):
+    k = weft.compile("y(i) = A(i,j)*x(j)", A=format)
+    assert "parallel: the loop over blocks of i" in k.explain()
+    # A column has its places anywhere.
+    assert "tiles" not in weft.compile("y(j) = A(i,j)*x(i)", A=format).explain(stages=True)
 
 
 def test_what_is_written_row_by_row_is_not_tiled():

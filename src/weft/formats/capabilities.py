@@ -30,6 +30,7 @@ __all__ = [
     "Insertion",
     "Locate",
     "PositionIteration",
+    "PositionTiles",
     "QueriedEdges",
     "SequencedEdges",
     "SharedPositions",
@@ -69,6 +70,18 @@ class PositionIteration(LevelFormat, told_by=("pos_bounds", "iterates_positions"
         Levels that iterate a list of coordinates, or show a part of another level, return another position.
         """
         return p
+
+
+class PositionTiles(LevelFormat, told_by=("tile_bounds",)):
+    """Cutting of the positions below every parent into tiles that have no coordinate in common.
+
+    Each coordinate has a number from 0 on, below the dimension, which is the same under every parent. Threads share the
+    intervals of these numbers, where loops come back to the coordinates of a result under each parent.
+    """
+
+    def tile_bounds(self, m: LevelVars, parent: Expr, tile: tuple[Expr, Expr]) -> tuple[Expr, Expr]:
+        """Return the positions below a parent of the coordinates whose numbers are in an interval."""
+        raise NotImplementedError(f"{self} has no tiles")
 
 
 class ValueIteration(LevelFormat, told_by=("coord_bounds", "iterates_values")):

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from ..analysis.merge_lattice import LevelIterator
 from ..concrete_notation.nodes import Forall, RegisterStrips, Split, Stmt
 from ..concrete_notation.traversal import foralls_of
 from ..errors import ScheduleError
+from ..formats.adjoining import first_below
 from ..ir import nodes as ir
 from ..ir.builder import add, block, gt, le, lit, maximum, minimum, mul, product, sub
 from ..records import replace
@@ -13,10 +15,12 @@ from .derived_coordinates import sizes
 from .emitter import Emitter
 from .environment import Environment, Strip
 from .function_state import FunctionState
-from .positions import bounds_of
+from .positions import bounds_of, tile_bounds_of
 from .thread_partials import THREADS
 
 Bounds = tuple[ir.Expr, ir.Expr]
+RUN = 16
+"""Least mean number of positions that a tile has below each parent: fewer would take less time than their bounds."""
 
 
 def block_loop(
@@ -49,23 +53,25 @@ def inside_block_loop(emitter: Emitter, cut: Split | RegisterStrips, stmt: Foral
     if isinstance(cut, RegisterStrips):
         return emitter.forall(Forall(cut.var, stmt.body), env)
     f = emitter.state
-    begin, end = _range(f, cut, stmt.body, env)
     start, stop = f.name(f"{f.context.names[cut.inner]}begin"), f.name(f"{f.context.names[cut.inner]}end")
     decls: list[ir.Stmt] = []
-    if cut.tiles is None:
+    if (it := _numbered(f, cut, stmt.body)) is not None:
+        first, stopped = tile_bounds_of(f, it, env.tiles[cut.var], env)
+    elif cut.tiles is None:
+        begin, end = _range(f, cut, stmt.body, env)
         size = f.blocks[cut.outer]
-        first = add(begin, mul(env.coords[cut.outer], size))
-        last: ir.Expr = add(start, size)
+        first, stopped = add(begin, mul(env.coords[cut.outer], size)), minimum(add(start, size), end)
     else:
+        begin, end = _range(f, cut, stmt.body, env)
         # The tile is an interval of the tiled variable; moved by the difference, it is one of the loop's own variable.
         lo, hi = env.tiles[cut.tiles]
         by = _ahead(f, cut, env)
         limits = f.name(f"{f.context.names[cut.var]}_begin"), f.name(f"{f.context.names[cut.var]}_end")
         decls = [ir.Declare(v, e) for v, e in zip(limits, (begin, end), strict=True)]
         begin, end = limits
-        first, last = maximum(begin, sub(lo, by)), sub(hi, by)
+        first, stopped = maximum(begin, sub(lo, by)), minimum(sub(hi, by), end)
     body = emitter.forall(Forall(cut.var, stmt.body), env, (start, stop))
-    return block(*decls, ir.Declare(start, first), ir.Declare(stop, minimum(last, end)), body)
+    return block(*decls, ir.Declare(start, first), ir.Declare(stop, stopped), body)
 
 
 def block_count(f: FunctionState, cut: Split, stmt: Forall, env: Environment) -> ir.Expr:
@@ -92,13 +98,32 @@ def size_of_blocks(f: FunctionState, cut: Split, stmt: Forall) -> ir.Stmt:
     most = ir.Select(gt(THREADS, lit(1)), minimum(share, most), most)
     size = f.name(f"{f.context.names[cut.outer]}size")
     f.blocks[cut.outer] = size
-    swept = next(f for f in foralls_of(stmt.body) if f.var == sweep.var)
+    swept, inside = (next(loop for loop in foralls_of(stmt.body) if loop.var == v) for v in (sweep.var, cut.inner))
+    if (it := _numbered(f, cut, inside.body)) is not None:
+        return ir.Declare(size, maximum(most, _least_numbers(f, it, swept, all)))
     driver = f.driver_of(swept) if sweep.few else None
     # Above the tiles only the length of a loop over an outermost level is known; without it, the tile is large.
     if driver is None or driver.level:
         return ir.Declare(size, most)
     begin, end = bounds_of(f, driver, swept.var, Environment())
     return ir.Declare(size, ir.Select(le(sub(end, begin), lit(sweep.few)), lit(cut.factor), most))
+
+
+def _numbered(f: FunctionState, cut: Split, body: Stmt) -> LevelIterator | None:
+    """Return the iterator of a loop over positions that is cut by the numbers of their coordinates, or None."""
+    it = f.driver_of(Forall(cut.var, body)) if cut.tiles == cut.var else None
+    return it if it is not None and it.format.iteration == "position" else None
+
+
+def _least_numbers(f: FunctionState, it: LevelIterator, swept: Forall, all: ir.Expr) -> ir.Expr:
+    """Return the least size of a tile, so that the loop above finds ``RUN`` positions in it each time, on average."""
+    above = f.driver_of(swept)
+    assert above is not None
+    assert it.access is not None
+    _, end = bounds_of(f, above, swept.var, Environment())
+    positions = first_below(f.tensors[it.access.tensor], it.level, end)
+    tiles = ir.Binary("/", positions, mul(lit(RUN), maximum(end, lit(1))))
+    return ir.Binary("/", all, maximum(tiles, lit(1)))
 
 
 def _range(f: FunctionState, cut: Split, stmt: Stmt, env: Environment) -> Bounds:

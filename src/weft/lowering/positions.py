@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ..analysis.merge_lattice import LevelIterator
 from ..errors import LoweringError
-from ..formats.capabilities import Locate, PositionIteration, ValueIteration
+from ..formats.capabilities import Locate, PositionIteration, PositionTiles, ValueIteration
 from ..formats.format import level_variables
 from ..index_notation.nodes import Access
 from ..ir import nodes as ir
@@ -43,6 +43,15 @@ def bounds_of(f: FunctionState, it: LevelIterator, v: str, env: Environment) -> 
     begin, stop = it.format.require(PositionIteration).pos_bounds(m, _parent(it, env))
     # Iterator chaining (2018, section 4.3): the children of a run of duplicates are one segment.
     return begin, stop if end is None else end
+
+
+def tile_bounds_of(
+    f: FunctionState, it: LevelIterator, tile: tuple[ir.Expr, ir.Expr], env: Environment
+) -> tuple[ir.Expr, ir.Expr]:
+    """Return the positions of an iterator in a tile, an interval of the numbers of coordinates."""
+    assert it.access is not None
+    level = f.tensors[it.access.tensor].levels[it.level]
+    return it.format.require(PositionTiles).tile_bounds(level, _parent(it, env), tile)
 
 
 def coordinate(f: FunctionState, it: LevelIterator, p: ir.Expr, env: Environment) -> ir.Expr:

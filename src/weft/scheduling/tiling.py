@@ -5,6 +5,9 @@ time. Examples are the diagonals of dia and the columns of a matrix that is stor
 the outer loop does not decide which elements are written, but the inner loop does. Without tiles, elements have left
 the cache when the next iteration of the outer loop writes them again. A loop over tiles outside both loops keeps them
 in the cache. Tiles can also be filled where they are computed, and shared among threads.
+
+A level of positions under each iteration above, such as that of the rows in each jagged diagonal, is cut by the numbers
+of its coordinates (``PositionTiles``).
 """
 
 from __future__ import annotations
@@ -20,6 +23,7 @@ from ..concrete_notation.nodes import Fill, Forall, Split, Stmt, TileSweep
 from ..concrete_notation.nodes import Sequence as Seq
 from ..concrete_notation.traversal import assignments, rewrite_outermost
 from ..formats import Dense, Format, TensorType
+from ..formats.capabilities import PositionTiles
 from ..formats.format import level_variables
 from ..index_notation.nodes import Access
 from ..index_notation.traversal import accesses
@@ -36,6 +40,9 @@ FEW = 14
 
 ROOM = 1 << 19
 """Bytes in a tile with more iterations above it: as many as stay in a second-level cache."""
+
+NUMBERS = 1 << 13
+"""Elements in a tile of positions: they stay in a first- or second-level cache, and threads have many tiles."""
 
 ROWS = 256
 """Rows in a tile of entries: those that go to the same rows come while these are in the cache."""
@@ -97,6 +104,7 @@ class Tiler:
     over: tuple[str, ...] = ()  # the variables of the result to cut over; any by default
     # Number of coordinates of every tile. By default it depends on the number of iterations above.
     size: int | None = None
+    numbered: bool = False  # whether the last tiles are intervals of numbers of coordinates, not of coordinates
     splits: list[Split] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
 
@@ -109,7 +117,7 @@ class Tiler:
                 return self._tiled(stmt) or stmt
             case Seq(stmts=(Fill() as fill, Forall() as loops)) if (tile := self._tiled(loops)) is not None:
                 # A tile of the outermost axis can be filled when it is computed.
-                if self.splits[-1].tiles == self._variables()[0]:
+                if self.splits[-1].tiles == self._variables()[0] and not self.numbered:
                     return replace(tile, body=Seq((fill, tile.body)))
                 return Seq((fill, tile))
             case Seq(stmts=stmts):
@@ -137,7 +145,10 @@ class Tiler:
             return None
         depth, u = min(candidates)
         v = order[depth]
-        if depth == 0 or set(order[:depth]) & set(radix_components(u, derived)) or not self._spans(v, stored):
+        if depth == 0 or set(order[:depth]) & set(radix_components(u, derived)):
+            return None
+        self.numbered = depth == 1 and u == v and self.size is None and self._is_numbered(order[0], v, stored)
+        if not (self.numbered or self._spans(v, stored)):
             return None
         # The loop over v can be cut into tiles of u only if u grows as v does: u is v plus other variables.
         if u != v:
@@ -150,6 +161,7 @@ class Tiler:
         sweep = self._sweep(order[:depth], u) if self.size is None else None
         self.splits.append(Split(v, outer, inner, self.size or TILE, tiles=u, sweep=sweep))
         each = f"{TILE} coordinates or {ROOM >> 10} KiB" if sweep else f"{self.size} coordinates"
+        each = f"{NUMBERS} elements" if self.numbered else each
         self.notes.append(f"loops are cut into tiles over {u}, of {each}: what they accumulate into stays in the cache")
 
         def inside(s: Stmt) -> Stmt | None:
@@ -159,10 +171,26 @@ class Tiler:
 
     def _sweep(self, above: Sequence[str], u: str) -> TileSweep:
         """Return the loop above the tiles, which decides how large they are."""
+        across = tuple(w for w in self._variables() if w != u)
+        if self.numbered:
+            return TileSweep(above[0], 0, NUMBERS, across)
         type = self.types[self.target.tensor]
         room = ROOM // np.dtype(type.dtype).itemsize
         # Several loops above have too many iterations to be few.
-        return TileSweep(above[0], FEW if len(above) == 1 else 0, room, tuple(w for w in self._variables() if w != u))
+        return TileSweep(above[0], FEW if len(above) == 1 else 0, room, across)
+
+    def _is_numbered(self, above: str, v: str, stored: Sequence[Access]) -> bool:
+        """Return whether the loop over ``v`` walks positions of one operand, which can be cut by their numbers."""
+        driving = [
+            (self.types[a.tensor].levels_of(a), k)
+            for a in dict.fromkeys(stored)
+            for k, (w, level) in enumerate(self.types[a.tensor].levels_of(a))
+            if w == v and not level.has_every
+        ]
+        if len(driving) != 1:
+            return False
+        ((levels, k),) = driving
+        return k == 1 and levels[0][0] == above and levels[k][1].capability(PositionTiles) is not None
 
     def _spans(self, v: str, stored: Sequence[Access]) -> bool:
         """Return whether the loop over ``v`` reaches all coordinates; else the loops above are repeated for little."""

@@ -13,11 +13,11 @@ from typing import ClassVar
 import numpy as np
 
 from ...ir.builder import add, block, ge, gt, if_, lit, lt, minimum, mul, sub
-from ...ir.nodes import Binary, Declare, Expr, For, Select, Stmt, Var
+from ...ir.nodes import Binary, Call, Declare, Expr, For, Select, Stmt, Var
 from ...queries import Query
 from ...records import record
 from ...remapping import Counter, Remapping
-from ..capabilities import Insertion, PositionIteration, QueriedEdges
+from ..capabilities import Insertion, PositionIteration, PositionTiles, QueriedEdges
 from ..level import LevelFormat, LevelVars, Placing, ask
 from .access import element, put
 from .sliced import Sliced
@@ -86,7 +86,7 @@ class Capped(Sliced, QueriedEdges):
 
 
 @record
-class Spilled(PositionIteration, Insertion, QueriedEdges):
+class Spilled(PositionIteration, PositionTiles, Insertion, QueriedEdges):
     """A level below a capped one: every coordinate under each slice, and those in ``rest[0:count]`` under the last.
 
     Examples
@@ -127,6 +127,18 @@ class Spilled(PositionIteration, Insertion, QueriedEdges):
     def pos_access(self, m: LevelVars, p: Expr, parent: Expr, coords: tuple[Expr, ...]) -> Expr:
         nth = sub(p, mul(parent, m.dimension))  # in a full slice, the coordinate itself
         return Select(lt(parent, self._slices(m)), nth, element(m["rest"], nth))
+
+    def tile_bounds(self, m: LevelVars, parent: Expr, tile: tuple[Expr, Expr]) -> tuple[Expr, Expr]:
+        # The number of a coordinate is the coordinate, and ``rest`` is in ascending order.
+        rest, begin = m["rest"], mul(parent, m.dimension)
+
+        def place(number: Expr) -> Expr:
+            search = (rest, lit(0), element(m["count"], lit(0)), number)
+            found = Call(f"weft_lower_bound_{rest.ty[:-1]}", search, "int64")
+            return add(begin, Select(lt(parent, self._slices(m)), number, found))
+
+        first, last = map(place, tile)
+        return first, last
 
     def first_arrays(self, parent_size: int, dimension: int) -> Mapping[str, int]:
         return {"count": 1}
@@ -171,4 +183,6 @@ class Spilled(PositionIteration, Insertion, QueriedEdges):
         rest = rest[: int(count[0])]
         if len(rest) and (rest.min() < 0 or rest.max() >= dimension):
             return f"rest holds coordinates outside [0, {dimension})"
+        if (rest[1:] < rest[:-1]).any():
+            return "rest is not in ascending order"
         return None

@@ -13,7 +13,7 @@ from ...ir.nodes import Expr, For, Load, Stmt, Update, Var
 from ...queries import Query
 from ...records import record
 from ...remapping import Binary, Constant, Counter, Remapping
-from ..capabilities import Insertion, PositionIteration, QueriedEdges
+from ..capabilities import Insertion, PositionIteration, PositionTiles, QueriedEdges
 from ..level import LevelFormat, LevelVars, Placing, ask
 from .access import element, put
 from .sliced import Ragged
@@ -22,7 +22,7 @@ __all__ = ["Jagged"]
 
 
 @record
-class Jagged(PositionIteration, Insertion, QueriedEdges):
+class Jagged(PositionIteration, PositionTiles, Insertion, QueriedEdges):
     """A level with the coordinates ``perm[0:n]`` under each parent, ``n`` being ``pos[p_{k-1} + 1] - pos[p_{k-1}]``.
 
     The rows are sorted by length, the longest first. The rows with an entry in a jagged diagonal are then the first
@@ -75,6 +75,12 @@ class Jagged(PositionIteration, Insertion, QueriedEdges):
         # Every diagonal uses ``perm`` from the beginning of its window.
         nth = sub(p, element(m["pos"], parent))
         return element(m["perm"], add(mul(coords[0], lit(self.window)), nth) if self.window else nth)
+
+    def tile_bounds(self, m: LevelVars, parent: Expr, tile: tuple[Expr, Expr]) -> tuple[Expr, Expr]:
+        # The number of a coordinate is its place in ``perm``.
+        begin, end = self.pos_bounds(m, parent)
+        first, last = (add(begin, number) for number in tile)
+        return first, minimum(last, end)
 
     def first_arrays(self, parent_size: int, dimension: int) -> Mapping[str, int]:
         return {"pos": parent_size + 1, "perm": dimension}
