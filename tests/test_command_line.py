@@ -1,5 +1,6 @@
 """The command line: C that stands alone, stages, files, and errors."""
 
+import re
 import subprocess
 
 import numpy as np
@@ -9,9 +10,11 @@ import weft
 from weft.__main__ import main
 from weft.optimizations import PASSES
 from weft.runtime import toolchain
+from weft.runtime.loader import load
 
 pytestmark = pytest.mark.compiles_alone
 
+SUM = ["A(i,j) = B(i,j) + C(i,j)", "-f", "B:csr", "-f", "C:csr"]
 TTV = ["A(i,j) = B(i,j,k)*c(k)", "-f", "A:ds", "-f", "B:sss", "-f", "c:d"]
 
 
@@ -39,6 +42,43 @@ def test_the_c_stands_alone(capsys, tmp_path):
     assert done.returncode == 0, done.stderr
     assert main([*TTV, "-o", str(tmp_path / "other.c")]) == 0
     assert (tmp_path / "other.c").read_text() == text
+
+
+STRUCTURED = {  # formats of the operands and of the result, by expression
+    "C(i,j) = A(i,j) + B(i,j)": [("csr", "csr", "dia"), ("csr", "dcsr", "bsr"), ("csr", "csr", "hash")],
+    "C(i,j) = A(i,k)*B(k,j)": [("csr", "csr", "csr"), ("csr", "csr", "csc")],
+}
+
+
+@pytest.mark.parametrize(("text", "formats"), [(text, of) for text, all_of in STRUCTURED.items() for of in all_of])
+def test_the_c_of_structured_results_computes_them(text, formats, capsys, monkeypatch):
+    named = dict(zip("ABC", formats, strict=True))
+    assert main([text, *[word for name, format in named.items() for word in ("-f", f"{name}:{format}")]]) == 0
+    source, notes = capsys.readouterr()
+    names = re.search(r"functions, in order: (.*)", source)[1].replace("weft_", "").split(", ")
+    plan, functions = weft.compile(text, **named)._plan, load(source, names, 3, "printed C")
+    monkeypatch.setattr(plan.kernel.loops, "functions", lambda group: functions)
+    arrays = [np.where(np.arange(16).reshape(4, 4) % n, 0.0, n + 1.5) for n in (2, 3)]
+    storages = [weft.asarray(array, format=of)._storage for array, of in zip(arrays, formats, strict=False)]
+    expected = arrays[0] @ arrays[1] if "*" in text else arrays[0] + arrays[1]
+    np.testing.assert_array_equal(weft.SparseTensor(plan.run(storages)).todense(), expected)
+    converts = formats[-1] == "csc"
+    line = "missing: A is converted from csr to csc first; see weft convert --from csr --to csc --print c\n"
+    assert (line in source, f"weft: {line}" in notes) == (converts, converts)
+
+
+def test_phases_are_printed_apart(capsys, monkeypatch):
+    command = ["C(i,j) = A(i,j)*B(i,j)", "-f", "A:csr", "-f", "B:csr"]
+    kernel = weft.compile(command[0], A="csr", B="csr")._plan.kernel
+    texts, A = [], weft.asarray(np.triu(np.ones((4, 4))), format="csr")
+    for phase, names in (("assemble", ("count", "assemble")), ("compute", ("compute",))):
+        assert main([*command, f"--{phase}"]) == 0
+        texts.append(load(capsys.readouterr().out, names, 3, "printed C"))
+    monkeypatch.setattr(kernel.loops, "functions", lambda group: texts[0])
+    C = kernel.assemble((A._storage, A._storage))
+    vars(kernel.assembly)["functions"] = texts[1]
+    kernel.compute(C, (A._storage, (A * 3)._storage))
+    np.testing.assert_array_equal(C.vals, np.full(10, 3.0))
 
 
 @pytest.mark.parametrize(
@@ -73,6 +113,9 @@ def test_stages(stage, capsys):
         (["convert", "--from", "csr", "--to", "csf", "--shape", "4,4,4"], "format 'csr' stores matrices"),
         (["convert", "--from", "csr", "--to", "dia", "--dtype", "float16"], "the dtypes are"),
         (["info", "nowhere.mtx"], "nowhere.mtx"),
+        (["A(i) = B(i)", "--compute"], "no separate compute function, since A has no structure: all of its C computes"),
+        ([*SUM, "-f", "A:dia", "--assemble"], "since the last pass writes coordinates of A together with its values"),
+        ([*SUM, "-f", "A:mode_generic", "--assemble"], "since operands or the result are converted at each call; "),
         (["info", "a.xyz"], "the kind of the file"),
     ],
 )

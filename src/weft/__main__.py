@@ -19,6 +19,7 @@ from .dtypes import VALUE_DTYPES, value_dtype
 from .errors import WeftError
 from .execution.conversion_request import planned_conversion
 from .execution.conversion_text import ConversionReport
+from .execution.listing import listing, missing
 from .formats import parse_format
 from .hints import did_you_mean
 from .index_notation import parse, tensors, to_text
@@ -271,6 +272,15 @@ def _compile(argv: list[str]) -> int:
     parser.add_argument(
         "--device", metavar="NAME", help="print the text for a device, such as cuda; it need not be there"
     )
+    phases = parser.add_mutually_exclusive_group()
+    phases.add_argument(
+        "--assemble", dest="phase", action="store_const", const="assemble",
+        help="print the C that writes the structure of a sparse result alone",
+    )  # fmt: skip
+    phases.add_argument(
+        "--compute", dest="phase", action="store_const", const="compute",
+        help="print the C that computes the values of a result whose structure is there",
+    )  # fmt: skip
     parser.add_argument("-o", "--output", metavar="FILE", help="write the C to a file")
     parser.add_argument("--version", action="version", version=_version())
     if not argv:  # without arguments, the help is more useful than an error
@@ -289,13 +299,18 @@ def _compile(argv: list[str]) -> int:
             print(expression)
             return 0
     kernel = compile_kernel(expression, dtypes=dtypes, schedule=schedule, device=options.device, **formats)
-    # The C is printed only if neither a file nor a stage is asked for.
-    if options.output:
-        Path(options.output).write_text(kernel.source, encoding="utf-8")
     if options.stages:
         _print(_chosen(kernel, kernel.explain(), options.stages))
-    if not options.output and not options.stages:
-        print(kernel.source, end="")
+    # The C is printed only if neither a file nor a stage is asked for.
+    if options.output or options.phase or not options.stages:
+        text = kernel.source if options.device else listing(kernel._plan, options.phase)
+        if options.output:
+            Path(options.output).write_text(text, encoding="utf-8")
+        else:
+            print(text, end="")
+        if not options.device:
+            for line in missing(kernel._plan):
+                print(f"weft: {line}", file=sys.stderr)
     return 0
 
 

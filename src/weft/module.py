@@ -138,7 +138,11 @@ class Module:
         """Return text that stands alone, with the functions of an ordinary run."""
         if self.options.target == "cuda":
             return CText.of(device_program(self, usual_choice(self)).source)
-        return generate([self.lowered(name).ir for name in self.ordinary], self.options)
+        return self.standing_alone(self.ordinary)
+
+    def standing_alone(self, names: Iterable[str]) -> CText:
+        """Return text with some of the functions that needs nothing else."""
+        return generate([self.lowered(name).ir for name in names], self.options)
 
     @cached
     def described(self) -> str:
