@@ -38,10 +38,11 @@ from .ir.passes.vector_math import batch_math_calls
 from .lowering.context import LoweringContext
 from .lowering.function_spec import FunctionSpec
 from .lowering.lowerer import Lowerer
+from .optimiser import one_order, one_sum
 from .records import record, replace
 from .remapping import Remapping
 from .scheduling.positions import share_positions
-from .scheduling.schedule import Schedule, cheapest_schedule, forms_of, one_reduction, share_loop, views_of
+from .scheduling.schedule import Schedule, cheapest_schedule, forms_of, share_loop, views_of
 from .scheduling.shared_structure import share_structure
 from .scheduling.tiling import tile_entries, tile_loops
 from .scheduling.user_schedule import LoopNest
@@ -92,12 +93,13 @@ def plan_loops(
     uncut = replace(variant, tile=user_schedule is None)  # user schedules start from loops that are not cut
     # In which forms. Sums over different variables may stand apart, where that is cheaper.
     explicit = trace("explicit sums", explicit_sums, assignment)
-    merged = trace("merged reductions", one_reduction, explicit, types)
-    forms = trace("independent sums", forms_of, merged, types, uncut)
+    summed = trace("one sum", one_sum, explicit, types, variant.options)
+    normal = trace("one order", one_order, summed, types, variant.options)
+    forms = trace("independent sums", forms_of, normal, types, uncut)
     # In which views. A structured operand is walked by its own levels, or stored plainly first.
     views = trace("format views", views_of, forms, types, uncut)
     # In which loops. Every strategy prices every view; only the cheapest is written out as concrete index notation.
-    planned = trace("cheapest schedule", cheapest_schedule, views, merged, types, uncut)
+    planned = trace("cheapest schedule", cheapest_schedule, views, normal, types, uncut)
     # Loops are cut where that keeps data in the cache. Threads share the outermost one if iterations are independent.
     if uncut.tiles:
         planned = trace("tiling", tile_loops, planned)

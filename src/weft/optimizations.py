@@ -181,7 +181,7 @@ NAMES = tuple(one.name for one in (*OPTIMIZATIONS, *ON_DEVICES))
 """The names, in the same order."""
 
 PASSES = (
-    "explicit sums", "merged reductions", "independent sums", "format views", "cheapest schedule", "tiling",
+    "explicit sums", "one sum", "one order", "independent sums", "format views", "cheapest schedule", "tiling",
     "parallel loop", "positions", "user schedule", "result placement", "entry tiles", "lowering", "serial scans",
     "simplify", "single entries", "reciprocals", "scalar powers", "vector math", "prefetch", "polling",
 )  # fmt: skip

@@ -11,7 +11,6 @@ from weft.analysis import merge_lattice
 from weft.config import config
 from weft.errors import FormatError, ShapeError
 from weft.execution import PlanReport, evaluation, planning
-from weft.execution.expression_cuts import in_pairs
 from weft.execution.plan_cache import plans
 from weft.execution.steps import ComputePart
 from weft.formats import Dense
@@ -20,6 +19,7 @@ from weft.index_notation.nodes import Access
 from weft.index_notation.standard_names import anonymous
 from weft.ir import nodes as ir
 from weft.ir.builder import minimum
+from weft.optimiser.cuts import in_pairs
 from weft.storage import check
 
 MANY = 27

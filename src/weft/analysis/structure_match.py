@@ -19,7 +19,7 @@ from ..records import record
 from .coordinate_sets import is_driven
 from .implicit_values import converted, typed_implicit_value
 from .linearity import adds_in_place, is_linear
-from .terms import dtype_of, merge_reductions
+from .terms import dtype_of
 
 
 @record
@@ -88,7 +88,6 @@ def totals_over_values(
     if assignment.op is not None or assignment.target.indices:
         return None
     index, leads, others = _new_index(assignment), set[Access](), list[Access]()
-    dtypes = dtypes_of(types)
 
     def over(node: Expr) -> Expr | None:
         if not isinstance(node, Reduce):
@@ -100,7 +99,7 @@ def totals_over_values(
         leads.add(lead)
         return Reduce(node.op, (index,), _vectors(node.body, (lead,), index))
 
-    value = rewrite_outermost(merge_reductions(assignment.value, lambda part: dtype_of(part, dtypes)), over)
+    value = rewrite_outermost(assignment.value, over)
     # What is left are numbers; no operand is a vector in one place and a tensor in another.
     if others or not leads:
         return None

@@ -1,37 +1,52 @@
-"""Terms, factors and reductions of expressions, and small rewrites, for the scheduler."""
+"""Terms, factors, reductions and dtypes of expressions."""
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Callable, Mapping, Sequence
+from typing import Any
 
 import numpy as np
 
 from ..concrete_notation.nodes import Forall, Stmt
-from ..concrete_notation.transformations import factors, product
-from ..formats import TensorType
-from ..formats.format import dtypes_of
-from ..index_notation import free_variables
-from ..index_notation.nodes import Access, Apply, Assignment, Expr, Literal, Reduce
-from ..index_notation.traversal import (
-    bound_variables,
-    has_reduction,
-    outermost_reductions,
-    reductions,
-    replaced,
-    rewrite,
-    rewrite_outermost,
-    without_reductions,
-)
-from ..records import replace
+from ..concrete_notation.transformations import factors
+from ..index_notation.nodes import Access, Apply, Expr, Literal, Reduce
+from ..index_notation.traversal import reductions
 from ..trees import fold
-from .implicit_values import convert
+from .implicit_values import application_dtypes, literal_dtype
+
+
+class Dtypes:
+    """The dtypes of expressions over tensors of certain dtypes, each computed once."""
+
+    def __init__(self, dtypes: Mapping[str, str]):
+        self.dtypes, self._known = dtypes, dict[Expr, Any]()
+
+    def __call__(self, expr: Expr) -> str:
+        """Return the name of the dtype of an expression with reductions."""
+        return _name(self._dtype(expr))
+
+    def _dtype(self, expr: Expr) -> Any:
+        """Return the name of a dtype, or the Python type of what adapts to others."""
+        match expr:
+            case Access(tensor=tensor):
+                return self.dtypes[tensor]
+            case Literal(value=value):
+                return literal_dtype(value)
+        if expr not in self._known:
+            below = [self._dtype(child) for child in expr.children]
+            if all(isinstance(d, type) for d in below):  # literals alone have no dtype to adapt to
+                below = [_name(d) for d in below]
+            self._known[expr] = application_dtypes(expr, tuple(below))[-1] if isinstance(expr, Apply) else below[0]
+        return self._known[expr]
+
+
+def _name(dtype: Any) -> str:
+    return np.result_type(dtype).name if isinstance(dtype, type) else dtype
 
 
 def dtype_of(expr: Expr, dtypes: Mapping[str, str]) -> str:
-    """Return the name of the dtype of an expression with reductions."""
-    dtype = convert(without_reductions(expr), dtypes)[1]
-    return np.result_type(dtype).name if isinstance(dtype, type) else dtype
+    """Return the name of the dtype of one expression."""
+    return Dtypes(dtypes)(expr)
 
 
 def foralls(order: Sequence[str], stmt: Stmt) -> Stmt:
@@ -72,54 +87,6 @@ def is_left_nested(expr: Expr) -> bool:
     return True
 
 
-def split_narrow_sum(assignment: Assignment, types: Mapping[str, TensorType]) -> tuple[Assignment, Assignment] | None:
-    """Return an assignment in which a tensor replaces a sum of integers, and the assignment of that tensor.
-
-    The sum is a term of an expression in another dtype. Since the sum wraps around in its own dtype, it cannot be
-    accumulated together with the other terms.
-    """
-    dtypes = dtypes_of(types)
-
-    def dtype(expr: Expr) -> str:
-        return dtype_of(expr, dtypes)
-
-    terms = [term for _, term in additive_terms(assignment.value, dtype)]
-    if len(terms) < 2 or not any(isinstance(term, Reduce) for term in terms):
-        return None
-    whole = dtype(assignment.value)
-    for term in terms:
-        if isinstance(term, Reduce) and dtype(term) != whole and np.dtype(dtype(term)).kind in "iu":
-            # The sum becomes a tensor of its own, over those indices of the result that it has.
-            free = tuple(v for v in assignment.target.indices if v in free_variables(term))
-            name = next(n for k in itertools.count(1) if (n := f"T{k}") not in {*types, assignment.target.tensor})
-            target = Access(name, free)
-            return replace(assignment, value=replaced(assignment.value, term, target)), Assignment(target, term)
-    return None
-
-
-def merge_reductions(expr: Expr, dtype: Callable[[Expr], str]) -> Expr:
-    """Return an expression in which nested reductions are merged if that gives the same result.
-
-    For example, ``sum(j, B(j)*sum(k, C(k)))`` becomes ``sum(j,k, B(j)*C(k))``. Reductions by different operators, and
-    those to which something is added, stay nested.
-    """
-
-    def merged(node: Expr) -> Expr | None:
-        if not isinstance(node, Reduce):
-            return None
-        parts = factors(node.body) if node.op == "add" else [node.body]
-        sums = [f for f in parts if has_reduction(f)]
-        match sums:
-            case [Reduce(op=same, vars=more, body=rest)] if same == node.op and not has_reduction(rest):
-                body = product([rest if f is sums[0] else f for f in parts]) if len(parts) > 1 else rest
-                # The inner sum must not change its dtype, in which it may wrap around.
-                if dtype(rest) == dtype(body):
-                    return Reduce(node.op, (*node.vars, *more), body)
-        return None
-
-    return rewrite(expr, merged)
-
-
 def nested(expr: Expr) -> list[tuple[Reduce, Reduce]]:
     """Return pairs of reductions, the second of which is inside the first, at any depth."""
     return [(outer, inner) for outer in reductions(expr) for inner in reductions(outer.body)]
@@ -139,73 +106,6 @@ def outside_reductions(expr: Expr) -> Expr | None:
         return Apply("multiply", (parts[0], Literal(1)))
 
     return fold(expr, part)
-
-
-def hoist_factors(expr: Expr, dtype: Callable[[Expr], str], loops: Callable[[Expr], set[str]]) -> Expr:
-    """Return an expression with factors moved out of sums that do not change them.
-
-    For example, ``sum(k, B*C(k))`` becomes ``B * sum(k, C(k))`` if ``B`` does not depend on ``k``. The dtype of the sum
-    must stay the same without ``B``.
-    """
-
-    def hoisted(node: Expr) -> Expr | None:
-        if isinstance(node, Reduce) and node.op == "add" and not has_reduction(node.body):
-            parts = factors(node.body)
-            outside = [f for f in parts if not (loops(f) & set(node.vars))]
-            inside = [f for f in parts if f not in outside]
-            if inside and outside and dtype(product(inside)) == dtype(node.body):
-                return Apply("multiply", (product(outside), Reduce("add", node.vars, product(inside))))
-        return node if isinstance(node, Reduce) else None
-
-    return rewrite_outermost(expr, hoisted)
-
-
-def with_independent_sums(expr: Expr, dtype: Callable[[Expr], str]) -> Expr:
-    """Return an expression with each sum divided into a product of independent sums.
-
-    For example, ``sum(j,k, B(j)*C(k))`` becomes ``sum(j, B(j)) * sum(k, C(k))``: factors that no index connects need
-    not be combined in pairs. Inside a sum over connecting variables, a variable that only one factor has is summed
-    inside that factor. A factor that has none of the variables is moved out. A sum stays whole if its dtype would
-    change.
-    """
-
-    def split(node: Expr) -> Expr | None:
-        if isinstance(node, Reduce) and node.op == "add" and not has_reduction(node.body):
-            return _independent_sums(node, dtype) or node
-        return node if isinstance(node, Reduce) else None
-
-    return rewrite_outermost(expr, split)
-
-
-def _independent_sums(total: Reduce, dtype: Callable[[Expr], str]) -> Expr | None:
-    """Return a sum as a product of several; None if that changes a dtype or gives nothing."""
-    # Group the factors that summed variables connect.
-    connected: list[tuple[set[str], list[Expr]]] = []
-    for factor in factors(total.body):
-        over, parts = set(free_variables(factor)) & set(total.vars), [factor]
-        for group in [g for g in connected if g[0] & over]:
-            connected.remove(group)
-            over, parts = over | group[0], [*group[1], *parts]
-        connected.append((over, parts))
-    # Each group becomes a sum of its own.
-    new = product([_summed([v for v in total.vars if v in over], parts) for over, parts in connected])
-    # Accept the product only if it splits the sum, keeps each dtype, and still sums over every variable.
-    sums = outermost_reductions(new)
-    outside = any(not over and any(free_variables(p) for p in parts) for over, parts in connected)
-    several = outside or len(sums) > 1 or any(len(outermost_reductions(s.body)) > 1 for s in sums)
-    every = (r for s in sums for r in (s, *outermost_reductions(s.body)))
-    same = all(dtype(without_reductions(r.body)) == dtype(total.body) for r in every)
-    return new if several and same and set(bound_variables(new)) == set(total.vars) else None
-
-
-def _summed(vars: Sequence[str], parts: Sequence[Expr]) -> Expr:
-    """Return a product summed over variables, those that one factor alone has inside it if there are several such."""
-    have = [set(free_variables(p)) for p in parts]
-    alone = [[v for v in vars if v in h and sum(v in other for other in have) == 1] for h in have]
-    if sum(bool(o) for o in alone) > 1:
-        parts = [Reduce("add", tuple(o), p) if o else p for o, p in zip(alone, parts, strict=True)]
-        vars = [v for v in vars if all(v not in o for o in alone)]
-    return Reduce("add", tuple(vars), product(parts)) if vars else product(parts)
 
 
 def uniform_factors(expr: Expr, dtype: Callable[[Expr], str]) -> list[Expr]:

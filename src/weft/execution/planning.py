@@ -18,7 +18,7 @@ from ..analysis.result_type import result_dtype, result_fill, result_format
 from ..analysis.runtime_fills import with_runtime_conversion as with_runtime_conversion
 from ..analysis.runtime_fills import with_runtime_fills
 from ..analysis.structure_match import match_structure, over_values, totals_over_values
-from ..analysis.terms import dtype_of, split_narrow_sum
+from ..analysis.terms import dtype_of
 from ..compiler import UserSchedule, plan_loops, plan_on_structure
 from ..concrete_notation.values import RuntimeValue, typed
 from ..errors import DTypeError, FormatError, WeftError
@@ -28,12 +28,12 @@ from ..index_notation import explicit_sums, expression_text, free_variables, to_
 from ..index_notation.nodes import Assignment
 from ..index_notation.program import Numbers, Program
 from ..module import Module
-from ..optimiser import optimise
+from ..optimiser import one_sum, optimise
+from ..optimiser.cuts import in_pairs, narrow_sums_first
 from ..storage import fill_of, tensor_type
 from ..variant import Variant
 from .alternatives import ALTERNATIVES, Choice
 from .conversion_plan import conversion as conversion
-from .expression_cuts import in_pairs, wrapping_first
 from .facts import EntryRequest, LoopRequest
 from .full_results import may_spread, spreading
 from .insertion_loops import entry_loops
@@ -100,7 +100,7 @@ def _way(
     if fills:
         return WithFills(known, fills)
     # A sum in a narrow dtype wraps around on its own before it is added to wider terms.
-    if user_schedule is None and (first := wrapping_first(explicit, types)) is not None:
+    if user_schedule is None and (first := narrow_sums_first(explicit, types)) is not None:
         return InSteps(first, request.format)
     format = request.format
     if format is None and not variant.converts_operands and _is_dense_on_device(assignment, types):
@@ -171,7 +171,7 @@ def _sharing(
     variant, equal = request.variant, request.variant.same_structure
     target = target_type(assignment, types, request.format, request.dtype, variant.no_dense_result)
     if variant.options.enabled("stored-totals") and not equal:
-        total = totals_over_values(assignment, types)
+        total = totals_over_values(one_sum(assignment, types, variant.options), types)
         if total is not None:
             values, stored = total
             return ValuesOnly(assignment, values, target, None, stored)
@@ -259,9 +259,9 @@ def adds_to_array(
 
 def require_one_kernel(assignment: Assignment, types: Mapping[str, TensorType]) -> None:
     """Raise ``DTypeError`` if a sum wraps around in a narrow dtype of its own: what is run as two kernels."""
-    if (first := split_narrow_sum(explicit_sums(assignment), types)) is None:
+    if (first := narrow_sums_first(explicit_sums(assignment), types)) is None:
         return
-    part = first[1].value
+    part = first.parts[0].value
     dtypes = dtypes_of(types)
     raise DTypeError(
         f"{expression_text(part)} is summed as {dtype_of(part, dtypes)} and added as another dtype in "

@@ -10,21 +10,21 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from ..analysis.result_type import result_dtype, result_fill, result_format
-from ..analysis.terms import split_narrow_sum
 from ..code_options import CodeOptions
 from ..concrete_notation.values import same_value
 from ..errors import WeftError
 from ..formats import TensorType
-from ..formats.format import dtypes_of
 from ..index_notation import explicit_sums
 from ..index_notation.nodes import Assignment
 from ..index_notation.program import Numbers, Program
 from ..records import replace
 from .contraction import FULL
+from .cuts import narrow_sums_first
 from .parts import OwnTensors
+from .rules import ordered as one_order
 from .rules import rewritten
 
-__all__ = ["optimise"]
+__all__ = ["one_order", "one_sum", "optimise"]
 
 
 def optimise(
@@ -32,17 +32,23 @@ def optimise(
 ) -> Program:
     """Return the program by which an assignment is computed: itself if nothing is expected to be cheaper."""
     explicit = explicit_sums(assignment)
-    if split_narrow_sum(explicit, types) is not None:  # sums that wrap around in dtypes of their own are cut elsewhere
+    if narrow_sums_first(explicit, types) is not None:
         return Program((assignment,), assignment, ())
-    value, rules = rewritten(explicit.value, explicit.target.indices, dtypes_of(types), options)
-    parts = OwnTensors(replace(explicit, value=value), types, numbers, options)
-    last = replace(explicit, value=parts.in_terms_of_parts(value, explicit.target.indices))
+    summed, rules = rewritten(explicit, types, options)
+    normal = one_order(summed, types, options)
+    parts = OwnTensors(normal, types, numbers, options)
+    last = replace(normal, value=parts.in_terms_of_parts(normal.value, normal.target.indices))
     if not parts.statements or not _same_result(explicit, last, parts):
         return Program((assignment,), assignment, ())
     return Program(
         (*parts.statements, last), assignment, tuple(parts.reasons), frozenset(parts.arrays), tuple(parts.entries),
         (*rules, *parts.rules),
     )  # fmt: skip
+
+
+def one_sum(assignment: Assignment, types: Mapping[str, TensorType], options: CodeOptions) -> Assignment:
+    """Return an assignment with explicit sums in which sums are not nested, as far as they may be one."""
+    return rewritten(assignment, types, options)[0]
 
 
 def _same_result(explicit: Assignment, last: Assignment, parts: OwnTensors) -> bool:

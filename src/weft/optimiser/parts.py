@@ -7,27 +7,23 @@ where it is unless that costs ``WORTH`` times as much.
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Iterator, Mapping, Sequence
 
 from ..analysis.implicit_values import typed_implicit_value
 from ..analysis.result_type import part_format, result_dtype, result_fill, result_format
-from ..analysis.terms import dtype_of
+from ..analysis.terms import Dtypes
 from ..code_options import CodeOptions
 from ..concrete_notation.transformations import factors, product
 from ..concrete_notation.values import same_value
 from ..dtypes import VALUE_DTYPES
 from ..errors import WeftError
 from ..formats import Format, TensorType
-from ..formats.format import dtypes_of
 from ..index_notation import expression_text, free_variables
 from ..index_notation.nodes import Access, Apply, Assignment, Expr, Literal, Reduce
 from ..index_notation.program import Numbers
 from ..index_notation.traversal import (
-    accesses,
     has_reduction,
     outermost_reductions,
-    renamed,
     replaced,
     rewrite_outermost,
     variables,
@@ -38,6 +34,7 @@ from .contraction import FULL, MOST_VARIABLES, Contraction, Way
 from .estimate import Estimates, free_set, levels_of
 from .price import ENTRY, KERNEL, Nests, conversions, each, pointwise, weight
 from .rules import is_exact
+from .statements import Statements
 
 WORTH = 1.5
 """How many times as much an expression must cost in one kernel as in several, for several to run."""
@@ -49,7 +46,7 @@ DEAR = 2.0
 """The weight from which a part is worth a tensor of its own."""
 
 
-class OwnTensors:
+class OwnTensors(Statements):
     """The statements that compute parts of one expression first."""
 
     def __init__(
@@ -59,26 +56,21 @@ class OwnTensors:
         numbers: Mapping[str, Numbers],
         options: CodeOptions,
     ):
+        super().__init__(assignment)
         self.estimates = Estimates(types, numbers, assignment.value.distinct_accesses)
         self.is_dense = result_format(assignment, types).is_dense
         self.enabled = options.enabled
         self.reorders = options.reassociate or is_exact(result_dtype(assignment.value, types))
-        self.statements: list[Assignment] = []
-        self.reasons: list[str] = []
+        self._dtypes = {name: type.dtype for name, type in types.items()}
+        self.dtype = Dtypes(self._dtypes)
         self.entries: list[float] = []
         self.arrays: set[str] = set()
         self.rules: dict[str, None] = {}
-        self._known: dict[Expr, tuple[Access, tuple[str, ...]]] = {}
-        taken = {a.tensor for a in accesses(assignment)}
-        self._names = (name for k in itertools.count(1) if (name := f"T{k}") not in taken)
 
     @property
     def types(self) -> dict[str, TensorType]:
         """The types of the operands and of the parts."""
         return self.estimates.types
-
-    def dtype(self, expr: Expr) -> str:
-        return dtype_of(expr, dtypes_of(self.types))
 
     # -- the walk -----------------------------------------------------------------------------------------------
     def in_terms_of_parts(self, expr: Expr, axes: tuple[str, ...]) -> Expr:
@@ -288,13 +280,11 @@ class OwnTensors:
     # -- statements ---------------------------------------------------------------------------------------------
     def part(self, value: Expr, axes: tuple[str, ...], reason: str, entries: float | None = None) -> Access | None:
         """Return the tensor that holds an expression, which is computed once; None if no tensor can hold it."""
-        key, names = _standard(value)
-        if key in self._known:
-            access, order = self._known[key]
-            place = dict(zip(order, names, strict=True))
+        known = self.known(value)
+        if known is not None:
             self.rules["shared-parts"] = None
-            return Access(access.tensor, tuple([place[v] for v in access.indices]))
-        target = Access(next(self._names), axes)
+            return known
+        target = Access(self.fresh(), axes)
         if entries is None:
             entries = self.estimates.entries(value, frozenset(axes))
         try:
@@ -304,9 +294,8 @@ class OwnTensors:
         if is_array:
             self.arrays.add(target.tensor)
         self.estimates.add(target, type, entries)
-        self._known[key] = target, names
-        self.statements.append(Assignment(target, value))
-        self.reasons.append(reason)
+        self._dtypes[target.tensor] = type.dtype
+        self.add(target, value, reason)
         self.entries.append(float(f"{entries:.3g}"))
         return target
 
@@ -335,12 +324,3 @@ def _stays_finite(expr: Expr) -> bool:
 
 
 _FINITE = ("add", "subtract", "multiply", "negative", "absolute", "maximum", "minimum", "square")
-
-
-def _standard(expr: Expr) -> tuple[Expr, tuple[str, ...]]:
-    """Return an expression with standard variables, so that equal parts are equal, and its free variables in order."""
-    free = tuple(free_variables(expr))
-    names = {v: f"f{k}" for k, v in enumerate(free)}
-    bound = [v for node in outermost_reductions(expr) for v in node.vars]
-    every = [v for v in dict.fromkeys([*bound, *variables(expr)]) if v not in names]
-    return renamed(expr, variables={**names, **{v: f"b{k}" for k, v in enumerate(every)}}), free

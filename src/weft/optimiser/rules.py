@@ -1,67 +1,88 @@
 """Rules that rewrite one expression, whatever the numbers of its operands are.
 
-Each rule is a function with a name, which ``config.disable`` takes. They reassociate sums, and so only run where
-``config.reassociate`` is on, or where dtypes are exact. The rules that need numbers are in ``optimiser/parts.py``.
+Each rule is a function with a name, which ``config.disable`` takes, a condition, and a note on bits. Rules that change
+bits only run where ``config.reassociate`` is on, or where dtypes are exact. The rules that need numbers are in
+``optimiser/parts.py``.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from functools import partial
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
 
-from ..analysis.terms import dtype_of
+from ..analysis.terms import Dtypes
 from ..code_options import CodeOptions
 from ..concrete_notation.transformations import factors, product
+from ..formats import TensorType
+from ..formats.format import dtypes_of
 from ..index_notation import expression_text
-from ..index_notation.nodes import Apply, Expr, Literal, Reduce
-from ..index_notation.traversal import free_variables, has_reduction, renamed, rewrite, rewrite_outermost, variables
-from ..records import record
+from ..index_notation.nodes import Apply, Assignment, Expr, Literal, Reduce
+from ..index_notation.traversal import (
+    bound_variables,
+    free_variables,
+    has_reduction,
+    outermost_reductions,
+    renamed,
+    rewrite,
+    rewrite_outermost,
+    tensors,
+    variables,
+    without_reductions,
+)
+from ..records import record, replace
 
-Dtype = Callable[[Expr], str]
+
+class Facts:
+    """Dtypes of expressions, and the loops and the axes of the result that they have."""
+
+    def __init__(
+        self, dtype: Callable[[Expr], str], target: Sequence[str] = (), loops: Callable[[Expr], set[str]] | None = None
+    ):
+        self.dtype = dtype
+        self.place = {v: n for n, v in enumerate(target)}
+        self.loops = loops or (lambda expr: {*free_variables(expr)})
 
 
 @record
 class Rule:
-    """A rewrite of a node whose parts are rewritten already."""
+    """A rewrite of a node, the parts of which are rewritten already."""
 
     name: str
-    summary: str  # what it does, in one sentence
-    rewrite: Callable[[Expr, Dtype], Expr | None]
+    pattern: str  # what becomes what
+    condition: str  # when, in words
+    rewrite: Callable[[Any, Facts], Expr | None]
+    keeps_bits: bool = False  # whether no bit changes in any dtype; else only exact dtypes keep theirs
     # Whether only terms of the whole are rewritten. The sign of a zero may change, which decides that of 1/0.
     of_terms: bool = False
 
 
-def nested_sums(node: Expr, dtype: Dtype) -> Expr | None:
-    """``sum(j, sum(k, e))`` is ``sum(j,k, e)``, as for all reductions by one operator in one dtype."""
+# -- sums and products -----------------------------------------------------------------------------------------------
+def nested_sums(node: Expr, facts: Facts) -> Expr | None:
     match node:
         case Reduce(op=op, vars=outer, body=Reduce(op=same, vars=inner, body=body)) if op == same:
             return Reduce(op, (*outer, *inner), body)
     return None
 
 
-def one_sum(node: Expr, dtype: Dtype) -> Expr | None:
-    """``sum(j, a*sum(k, b))`` is ``sum(j,k, a*b)``; sums that are factors keep their dtypes, in which they may wrap."""
+def one_sum(node: Expr, facts: Facts) -> Expr | None:
     if not (isinstance(node, Reduce) and node.op == "add" and isinstance(node.body, Apply)):
         return None
     parts = factors(node.body)
     sums = _sums(parts)
-    body = _with_sums_inside(parts, sums, dtype)
-    return (
-        Reduce("add", (*node.vars, *(v for part in sums for v in part.vars)), product(body)) if sums and body else None
-    )
+    body = _with_sums_inside(parts, sums, facts.dtype)
+    return Reduce("add", (*node.vars, *(v for part in sums for v in part.vars)), body) if body else None
 
 
-def scaled_sum(node: Expr, dtype: Dtype) -> Expr | None:
-    """``w*sum(j, a)`` is ``sum(j, w*a)``: what the loops then do with ``w`` is a question of price."""
+def scaled_sum(node: Expr, facts: Facts) -> Expr | None:
     parts = factors(node) if isinstance(node, Apply) and node.op == "multiply" else []
     sums = _sums(parts)
-    if len(sums) != 1 or len(parts) < 2 or sum(has_reduction(part) for part in parts) > 1:
+    if len(sums) != 1 or sum(has_reduction(part) for part in parts) > 1:
         return None
-    body = _with_sums_inside(parts, sums, dtype)
-    return Reduce("add", sums[0].vars, product(body)) if body else None
+    body = _with_sums_inside(parts, sums, facts.dtype)
+    return Reduce("add", sums[0].vars, body) if body else None
 
 
 def _sums(parts: Sequence[Expr]) -> list[Reduce]:
@@ -69,45 +90,50 @@ def _sums(parts: Sequence[Expr]) -> list[Reduce]:
     return [part for part in parts if isinstance(part, Reduce) and part.op == "add" and not has_reduction(part.body)]
 
 
-def _with_sums_inside(parts: Sequence[Expr], sums: Sequence[Expr], dtype: Dtype) -> list[Expr]:
-    """Return the factors of a product with those of its sums in their places; none if dtypes differ."""
-    body = [
-        inner
-        for part in parts
-        for inner in (factors(part.body) if isinstance(part, Reduce) and part in sums else [part])
-    ]
-    every = {dtype(part) for part in (*parts, *body)}
-    return body if len(every) == 1 and not any(isinstance(part, Literal) for part in body) else []
+def _with_sums_inside(parts: Sequence[Expr], sums: Sequence[Reduce], dtype: Callable[[Expr], str]) -> Expr | None:
+    """Return a product with the bodies of its sums in their places; None if a sum would change its dtype.
 
-
-def in_one_order(expr: Expr, target: Sequence[str], dtype: Dtype, reorders: bool) -> Expr:
-    """Return an expression with the factors of each product in one order, however they are written.
-
-    Literals are first, then factors with most variables. Two factors change places without changing a bit; of three or
-    more, the first two are multiplied first.
+    Sums that are factors keep their dtypes, in which they may wrap around.
     """
-    place = {v: n for n, v in enumerate(target)}
+    body = product([part.body if isinstance(part, Reduce) and part in sums else part for part in parts])
+    if not sums or any(dtype(part) != dtype(body) for part in sums):
+        return None
+    every = [part for part in factors(body) if not isinstance(part, Literal)]
+    return product(factors(body)) if {dtype(part) for part in every} == {dtype(body)} else body
+
+
+def in_one_order(node: Expr, facts: Facts) -> Expr | None:
+    """Literals are first, then factors with most variables: so are the texts of kernels that are installed."""
+    if not isinstance(node, Apply) or node.op != "multiply":
+        return None
+    parts = factors(node)
+    dtype, others = facts.dtype(node), [part for part in parts if not isinstance(part, Literal)]
+    if len(parts) > 2 and {facts.dtype(part) for part in others} != {dtype}:
+        return None
 
     def key(part: Expr) -> tuple[Any, ...]:
         free = free_variables(part)
-        text = expression_text(renamed(part, variables=dict.fromkeys(variables(part), "_")))
-        return not isinstance(part, Literal), -len(free), text, tuple([place.get(v, len(place)) for v in free])
+        places = [facts.place.get(v, len(facts.place)) for v in free]
+        return not isinstance(part, Literal), -len(free), _shape(part), places, expression_text(part)
 
-    def ordered(node: Expr) -> Expr | None:
-        parts = factors(node)
-        together = len(parts) == 2 or (
-            len({dtype(part) for part in parts}) == 1 and (reorders or is_exact(dtype(node)))
-        )
-        return product(sorted(parts, key=key)) if len(parts) > 1 and together else None
+    return product(sorted(parts, key=key))
 
-    return rewrite(expr, ordered)
+
+@lru_cache(maxsize=4096)
+def _shape(expr: Expr) -> str:
+    """Return the text of an expression without the names of tensors and variables."""
+    names = dict.fromkeys(variables(expr), "_")
+    return expression_text(renamed(expr, dict.fromkeys(tensors(expr), "_"), names))
 
 
 RULES = (
-    Rule("one-sum", "Nested reductions by one operator are one reduction.", nested_sums),
-    Rule("one-sum", "Sums in a product that is summed are one sum.", one_sum),
-    Rule("one-sum", "A product of factors and one sum is the sum of the products.", scaled_sum, of_terms=True),
-)
+    Rule("one-sum", "`sum(j, sum(k, e))` is `sum(j,k, e)`", "the operators of both are one", nested_sums),
+    Rule("one-sum", "`sum(j, a*sum(k, b))` is `sum(j,k, a*b)`", "no sum changes its dtype", one_sum),
+    Rule("one-sum", "`w*sum(j, a)` is `sum(j, w*a)`", "no sum changes its dtype", scaled_sum, of_terms=True),
+)  # fmt: skip
+"""The rules that bring all spellings into one form, in the order in which they run."""
+
+ORDER = Rule("one-sum", "`x(j)*A(i,j)` is `A(i,j)*x(j)`", "three factors and more have one dtype", in_one_order)
 
 
 def is_exact(dtype: str) -> bool:
@@ -115,34 +141,106 @@ def is_exact(dtype: str) -> bool:
     return np.dtype(dtype).kind in "biu"
 
 
-def rewritten(
-    expr: Expr, target: Sequence[str], dtypes: Mapping[str, str], options: CodeOptions
-) -> tuple[Expr, tuple[str, ...]]:
-    """Return an expression to which no rule applies, and the names of the rules that did."""
-    names: dict[str, None] = {}
+def _may(rule: Rule, node: Expr, facts: Facts, options: CodeOptions) -> bool:
+    """Return whether the bits that a rule changes may change."""
+    if options.reassociate or rule.keeps_bits or is_exact(facts.dtype(node)):
+        return True
+    return isinstance(node, Reduce) and node.op not in ("add", "multiply")
 
-    def dtype(part: Expr) -> str:
-        return dtype_of(part, dtypes)
 
-    def applied(rule: Rule, node: Expr) -> Expr | None:
-        new = rule.rewrite(node, dtype) if options.enabled(rule.name) else None
-        if new is None or not (options.reassociate or is_exact(dtype(node))):
-            return None
-        names[rule.name] = None
-        return new
+def applied(rule: Rule, expr: Expr, facts: Facts, options: CodeOptions) -> Expr:
+    """Return an expression with a rule applied wherever it may be."""
+    if not options.enabled(rule.name):
+        return expr
 
-    def term(rule: Rule, node: Expr) -> Expr | None:
+    def each(node: Expr) -> Expr | None:
+        new = rule.rewrite(node, facts)
+        return new if new is not None and _may(rule, node, facts, options) else None
+
+    def term(node: Expr) -> Expr | None:
         is_sum = isinstance(node, Apply) and node.op in ("add", "subtract", "negative")
-        return None if is_sum else applied(rule, node) or node
+        return None if is_sum else each(node) or node
 
+    return rewrite_outermost(expr, term) if rule.of_terms else rewrite(expr, each)
+
+
+def rewritten(
+    assignment: Assignment, types: Mapping[str, TensorType], options: CodeOptions
+) -> tuple[Assignment, tuple[str, ...]]:
+    """Return an assignment to which no rule applies, and the names of the rules that did."""
+    names, facts, expr = dict[str, None](), Facts(Dtypes(dtypes_of(types))), assignment.value
     for _ in range(_ROUNDS):
-        old = expr
+        before = expr
         for rule in RULES:
-            walk = rewrite_outermost if rule.of_terms else rewrite
-            expr = walk(expr, partial(term if rule.of_terms else applied, rule))
-        if expr == old:
+            old, expr = expr, applied(rule, expr, facts, options)
+            if expr is not old and expr != old:
+                names[rule.name] = None
+        if expr is before or expr == before:
             break
-    return in_one_order(expr, target, dtype, options.reassociate), tuple(names)
+    return replace(assignment, value=expr), tuple(names)
 
 
 _ROUNDS = 10
+
+
+def ordered(assignment: Assignment, types: Mapping[str, TensorType], options: CodeOptions) -> Assignment:
+    """Return an assignment with the factors of each product in one order, however they are written."""
+    facts = Facts(Dtypes(dtypes_of(types)), assignment.target.indices)
+    return replace(assignment, value=applied(ORDER, assignment.value, facts, options))
+
+
+# -- forms of one nest of loops, by price ----------------------------------------------------------------------------
+def hoisted_factors(total: Reduce, facts: Facts) -> Expr | None:
+    """Return a sum without the factors that it does not change, times these."""
+    parts = factors(total.body)
+    outside = [f for f in parts if not (facts.loops(f) & {*total.vars})]
+    inside = [f for f in parts if f not in outside]
+    if inside and outside and facts.dtype(product(inside)) == facts.dtype(total.body):
+        return Apply("multiply", (product(outside), Reduce("add", total.vars, product(inside))))
+    return None
+
+
+def independent_sums(total: Reduce, facts: Facts) -> Expr | None:
+    """Return a sum as a product of several; None if that changes a dtype or gives nothing.
+
+    Factors that no index connects need not be combined in pairs. Inside a sum over connecting variables, a variable
+    that only one factor has is summed inside that factor. A factor that has none of the variables is moved out.
+    """
+    # Group the factors that summed variables connect.
+    connected: list[tuple[set[str], list[Expr]]] = []
+    for factor in factors(total.body):
+        over, parts = facts.loops(factor) & {*total.vars}, [factor]
+        for group in [g for g in connected if g[0] & over]:
+            connected.remove(group)
+            over, parts = over | group[0], [*group[1], *parts]
+        connected.append((over, parts))
+    # Each group becomes a sum of its own.
+    new = product([_summed([v for v in total.vars if v in over], parts) for over, parts in connected])
+    # Accept the product only if it splits the sum, keeps each dtype, and still sums over every variable.
+    sums = outermost_reductions(new)
+    outside = any(not over and any(free_variables(p) for p in parts) for over, parts in connected)
+    several = outside or len(sums) > 1 or any(len(outermost_reductions(s.body)) > 1 for s in sums)
+    every = (r for s in sums for r in (s, *outermost_reductions(s.body)))
+    same = all(facts.dtype(without_reductions(r.body)) == facts.dtype(total.body) for r in every)
+    return new if several and same and {*bound_variables(new)} == {*total.vars} else None
+
+
+def _summed(vars: Sequence[str], parts: Sequence[Expr]) -> Expr:
+    """Return a product summed over variables, those that one factor alone has inside it if there are several such."""
+    have = [set(free_variables(p)) for p in parts]
+    alone = [[v for v in vars if v in h and sum(v in other for other in have) == 1] for h in have]
+    if sum(bool(o) for o in alone) > 1:
+        parts = [Reduce("add", tuple(o), p) if o else p for o, p in zip(alone, parts, strict=True)]
+        vars = [v for v in vars if all(v not in o for o in alone)]
+    return Reduce("add", tuple(vars), product(parts)) if vars else product(parts)
+
+
+def in_form(expr: Expr, form: Callable[[Reduce, Facts], Expr | None], facts: Facts) -> Expr:
+    """Return an expression with its outermost sums in some form."""
+
+    def changed(node: Expr) -> Expr | None:
+        if isinstance(node, Reduce) and node.op == "add" and not has_reduction(node.body):
+            return form(node, facts) or node
+        return node if isinstance(node, Reduce) else None
+
+    return rewrite_outermost(expr, changed)

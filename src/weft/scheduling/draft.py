@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from ..analysis.coordinate_sets import is_full
 from ..analysis.derived_variables import radix_components
 from ..analysis.implicit_values import converted
-from ..analysis.terms import dtype_of
+from ..analysis.terms import Dtypes
 from ..concrete_notation.nodes import Fill, Forall, RegisterStrips, Stmt, Workspace, WorkspaceKind
 from ..concrete_notation.nodes import Sequence as Seq
 from ..concrete_notation.traversal import rewrite_outermost
@@ -33,6 +33,7 @@ class Draft:
         view = problem.view
         self.problem = problem
         self.types, self.dtypes = dict(problem.view.types), dict(problem.dtypes)
+        self.dtype = Dtypes(self.dtypes)  # of expressions, in which tensors and workspaces are read
         self.final_format = view.final_format
         self.workspaces: list[Workspace] = []
         self.conversions: list[OperandConversion] = []
@@ -81,10 +82,6 @@ class Draft:
         del self._inside[strips.var]
 
     # -- expressions --------------------------------------------------------------------------------------------
-    def dtype(self, expr: Expr) -> str:
-        """Return the dtype of an expression, in which tensors and workspaces are read."""
-        return dtype_of(expr, self.dtypes)
-
     def loops_of(self, expr: Expr) -> set[str]:
         """Return the loops that an expression depends on."""
         return loops_of(expr, self.types, self.problem.view.derived)

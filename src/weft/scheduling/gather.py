@@ -7,12 +7,13 @@ from itertools import permutations
 from math import factorial, prod
 
 from ..analysis.iteration_graph import Visit
-from ..analysis.terms import foralls, hoist_factors, nested, outside_reductions
+from ..analysis.terms import foralls, nested, outside_reductions
 from ..concrete_notation.nodes import Assign, Fill, Forall, Stmt, Where
 from ..concrete_notation.traversal import assignments, result_of
 from ..formats import TensorType
 from ..index_notation.nodes import Access, Apply, Expr, Reduce
 from ..index_notation.traversal import accesses, bound_variables, outermost_reductions, without_reductions
+from ..optimiser.rules import Facts, hoisted_factors, in_form
 from ..records import replace
 from .cost_model import APPENDED, RUNS, cost, iterations
 from .draft import Draft
@@ -51,7 +52,7 @@ class Gather(Strategy):
         stored = draft.stored_for(problem.value, nest.order, nest.converts)
         producers: list[Stmt] = []
         hoists = problem.enabled("factor-hoisting")
-        value = hoist_factors(stored, draft.dtype, draft.loops_of) if hoists else stored
+        value = in_form(stored, hoisted_factors, Facts(draft.dtype, loops=draft.loops_of)) if hoists else stored
         value = _in_scalars(value, nest.order, producers, draft)
         stmt = Assign(problem.target, draft.converted(value, problem.result.dtype), problem.view.assignment.op)
         return draft.filled(_around(stmt, free, producers, draft), free, stored)

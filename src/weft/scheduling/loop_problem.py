@@ -10,7 +10,7 @@ from ..analysis.contributions import levels_to_gather, takes_values
 from ..analysis.derived_variables import DerivedVariable, radix_components
 from ..analysis.implicit_values import is_never_empty, typed_implicit_value
 from ..analysis.iteration_graph import places
-from ..analysis.terms import additive_terms, dtype_of
+from ..analysis.terms import Dtypes, additive_terms
 from ..concrete_notation.values import same_value
 from ..formats import Format, TensorType
 from ..formats.append_chains import append_chains
@@ -114,9 +114,10 @@ class LoopProblem:
         """Return whether an optimisation is switched on."""
         return self.variant.options.enabled(optimisation)
 
-    def dtype(self, expr: Expr) -> str:
-        """Return the dtype of an expression."""
-        return dtype_of(expr, self.dtypes)
+    @cached
+    def dtype(self) -> Dtypes:
+        """Return the function that returns the dtype of an expression."""
+        return Dtypes(self.dtypes)
 
     def loops_of(self, expr: Expr) -> set[str]:
         """Return the loops that an expression depends on."""

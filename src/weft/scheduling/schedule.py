@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from ..analysis.derived_variables import radix_components
 from ..analysis.insertion_plan import InsertionPlan
-from ..analysis.terms import dtype_of, merge_reductions, with_independent_sums
+from ..analysis.terms import Dtypes
 from ..concrete_notation.nodes import Fill, Forall, Positions, Program, Split, Stmt, Where
 from ..concrete_notation.nodes import Sequence as Seq
 from ..concrete_notation.traversal import result_of
@@ -22,6 +22,7 @@ from ..formats.format import dtypes_of, level_variables
 from ..index_notation import to_text
 from ..index_notation.nodes import Access, Assignment
 from ..index_notation.traversal import outermost_reductions
+from ..optimiser.rules import Facts, in_form, independent_sums
 from ..records import cached, record, replace
 from ..variant import DEFAULT, Variant
 from .draft import Draft
@@ -119,20 +120,14 @@ class Schedule:
             yield f"the result is computed in {format} and converted to {self.final_format}"
 
 
-def one_reduction(assignment: Assignment, types: Mapping[str, TensorType]) -> Assignment:
-    """Return the assignment with nested reductions by one operator as one reduction over all their variables."""
-    dtypes = dtypes_of(types)
-    return replace(assignment, value=merge_reductions(assignment.value, lambda e: dtype_of(e, dtypes)))
-
-
 def forms_of(
     assignment: Assignment, types: Mapping[str, TensorType], variant: Variant = DEFAULT
 ) -> tuple[Assignment, ...]:
     """Return the assignment and, if it differs, its form with independent sums split."""
     if not variant.options.enabled("independent-sums"):
         return (assignment,)
-    dtypes = dtypes_of(types)
-    independent = replace(assignment, value=with_independent_sums(assignment.value, lambda e: dtype_of(e, dtypes)))
+    facts = Facts(Dtypes(dtypes_of(types)))
+    independent = replace(assignment, value=in_form(assignment.value, independent_sums, facts))
     return tuple(dict.fromkeys((assignment, independent)))
 
 

@@ -1,4 +1,4 @@
-"""Cuts: expressions cut into several, whose intermediate results are tensors of their own.
+"""Cuts that types alone decide: sums that wrap around, and merges of too many operands.
 
 The number of cases of a merge doubles with every operand that has implicit entries. If the loops of an expression
 would have too many cases, the expression is cut: each part that merges more than a pair of such operands is computed
@@ -8,55 +8,64 @@ coordinate if the whole expression would.
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Mapping
 
+import numpy as np
+
 from ..analysis.implicit_values import deciding, typed_implicit_value
-from ..analysis.terms import split_narrow_sum
+from ..analysis.terms import Dtypes, additive_terms
 from ..concrete_notation.values import UNKNOWN, is_constant
 from ..formats import TensorType
+from ..formats.format import dtypes_of
 from ..index_notation import free_variables
 from ..index_notation.nodes import Access, Apply, Assignment, Expr, Reduce
 from ..index_notation.program import Program
-from ..index_notation.traversal import accesses
+from ..index_notation.traversal import replaced
 from ..records import replace
 from ..trees import fold
+from .statements import Statements
 
 _PAIR = 3
 """Cases of a merge of two operands: both, and each alone."""
 
 
-def wrapping_first(assignment: Assignment, types: Mapping[str, TensorType]) -> Program | None:
-    """Return a program that first computes a sum that wraps around in its own dtype; None if there is no such sum.
+def narrow_sums_first(assignment: Assignment, types: Mapping[str, TensorType]) -> Program | None:
+    """Return a program that first computes a sum of integers which is a term in another dtype; None if there is none.
 
-    Sums in ``assignment`` are explicit.
+    Since the sum wraps around in its own dtype, it cannot be accumulated together with the other terms. Sums in
+    ``assignment`` are explicit.
     """
-    cut = split_narrow_sum(assignment, types)
-    if cut is None:
+    dtype = Dtypes(dtypes_of(types))
+    terms = [term for _, term in additive_terms(assignment.value, dtype)]
+    if len(terms) < 2 or not any(isinstance(term, Reduce) for term in terms):
         return None
-    last, part = cut
-    return Program((part, last), assignment, ("it is summed in its own dtype",))
+    whole, parts = dtype(assignment.value), Statements(assignment, types)
+    for term in terms:
+        if isinstance(term, Reduce) and dtype(term) != whole and np.dtype(dtype(term)).kind in "iu":
+            free = tuple(v for v in assignment.target.indices if v in free_variables(term))
+            target = parts.add(Access(parts.fresh(), free), term, "it is summed in its own dtype")
+            last = replace(assignment, value=replaced(assignment.value, term, target))
+            return Program((*parts.statements, last), assignment, tuple(parts.reasons))
+    return None
 
 
 def in_pairs(assignment: Assignment, types: Mapping[str, TensorType]) -> Program | None:
     """Return a program that merges pairs of operands; None if nothing can be cut."""
     cutter = _Cutter(assignment, types)
     value, _ = cutter.cut(assignment.value, confined=False)
-    if not cutter.parts:
+    if not cutter.statements:
         return None
-    reason = f"in one nest of loops, {len(assignment.value.distinct_accesses)} operands would make too many cases"
-    return Program((*cutter.parts, replace(assignment, value=value)), assignment, (reason,) * len(cutter.parts))
+    return Program((*cutter.statements, replace(assignment, value=value)), assignment, tuple(cutter.reasons))
 
 
-class _Cutter:
+class _Cutter(Statements):
     """Cutting of an expression into parts, from the operands up."""
 
     def __init__(self, assignment: Assignment, types: Mapping[str, TensorType]):
+        super().__init__(assignment)
         self.types, self.target = types, assignment.target
-        self.parts: list[Assignment] = []
-        self._known: dict[Expr, Access] = {}
-        taken = {a.tensor for a in accesses(assignment)}
-        self._names = (name for k in itertools.count(1) if (name := f"T{k}") not in taken)
+        many = len(assignment.value.distinct_accesses)
+        self.reason = f"in one nest of loops, {many} operands would make too many cases"
 
     def cut(self, expr: Expr, confined: bool) -> tuple[Expr, int]:
         """Return an expression in terms of parts, and an upper bound of the number of cases of its merge.
@@ -113,13 +122,13 @@ class _Cutter:
 
     def _part(self, expr: Expr) -> Access:
         """Return the tensor that holds an expression, which is computed once."""
-        if expr not in self._known:
+        known = self.known(expr)
+        if known is None:
             # Axes come in the order of the result's, so that loops over both agree.
             place = {v: n for n, v in enumerate(self.target.indices)}
             indices = tuple(sorted(free_variables(expr), key=lambda v: place.get(v, len(place))))
-            self._known[expr] = Access(next(self._names), indices)
-            self.parts.append(Assignment(self._known[expr], expr))
-        return self._known[expr]
+            known = self.add(Access(self.fresh(), indices), expr, self.reason)
+        return known
 
 
 def _together(done: list[tuple[Expr, int]], meets: bool) -> int:
