@@ -23,13 +23,12 @@ def parallel(text, **formats):
         (SCALED, "jad", "iterations of the loop over #i append to the same parts of C"),
         (SCALED, "banded", "banded asks for several counts of entries"),
         ("C(i,k) = A(i,j)*B(j,k)", "bsr", "several values for one place are added up in the order in which they come"),
-        ("y(i) = A(i,j)", "dok", "entries of A with the same i might come to different threads"),
-        ("s = A(i,j)", "ell", "iterations of the loop over i add to the same elements of s"),
-        (COLUMNS, "bsr", "iterations of the loop over i/2 add to the same elements of y; where there is enough to do"),
+        ("Y(i,k) = A(i,j)*X(j,k)", "dok", "entries of A with the same i might come to different threads"),
+        ("Y(j,k) = A(i,j)*X(i,k)", "csr", "iterations of the loop over i add to the same elements of Y; where there"),
     ],
 )
 def test_why_one_thread_does_all(text, format, reason):
-    formats = {name: "dense" if name == "x" else format for name in "ABx" if f"{name}(" in text}
+    formats = {name: "dense" if name in "XY" else format for name in "ABXY" if f"{name}(" in text}
     assert parallel(text, **formats).startswith(f"parallel: nothing, since {reason}")
 
 

@@ -45,6 +45,10 @@ CASES = {  # each with whether it is shared
     ("z(j) = A(i,j)*y(i)", "dcsr", ""): True,
     ("z(j) = A(i,j)*y(i)", "coo", ""): True,
     ("z(i) = A(i,j)*x(j)", "csc", ""): True,
+    ("s = A(i,j)", "ell", ""): True,
+    ("z(i) = A(i,j)*x(j)", "dok", ""): True,
+    ("z(i) = A(i,j)*x(j)", "hicoo", ""): True,
+    ("z(j) = A(i,j)*y(i)", "bsr", ""): True,
     ("z(j) = A(i,j)*y(i)", "dense", ""): False,  # tiles of the result are shared
 }
 

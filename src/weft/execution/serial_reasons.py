@@ -15,9 +15,9 @@ def why_serial(module: Module) -> str:
     Examples
     --------
     >>> import weft
-    >>> report = weft.explain("C(i,j) = A(i,j) + B(i,j)", A="csf", B="csf")
+    >>> report = weft.explain("C(i,j) = 2*A(i,j)", A="banded", C="banded")
     >>> print(*[line for line in report.splitlines() if line.startswith("parallel")])
-    parallel: nothing, since the loop over i merges A and B
+    parallel: nothing, since banded asks for several counts of entries
     """
     plan, loop = module.schedule.insertion, module.schedule.program.shared_loop
     if plan is not None and (reason := _not_inserted(module, plan)) is not None:

@@ -175,6 +175,7 @@ def _complete(module: Module, printed: Collection[str]) -> Iterator[str]:
     ]
     for v, points in complete:
         sparse, dense = _accesses(points, full=False), _accesses(points, full=True)
+        sparse = [a for a in sparse if a.tensor in types]
         if v not in said and sparse:
             said.add(v)
             names = " and ".join(dict.fromkeys(a.tensor for a in dense))

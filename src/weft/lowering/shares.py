@@ -133,14 +133,17 @@ def _cut(emitter: Emitter, loop: Forall, positions: Positions) -> _Cut | None:
     if driver.access != access and not (driver.certain and counts_coordinates(tensor)):
         return None
     begin, end = limits = bounds_of(f, driver, loop.var, Environment())
+    inside = positions.level > (driver.level if driver.access == access else 0)  # entries are counted, not iterations
 
     def entries(p: ir.Expr) -> ir.Expr:
         # Iterations count, too, since they may have no entries.
+        if not inside:
+            return sub(p, begin)
         here, first = (first_below(tensor, positions.level, each) for each in (p, begin))
-        return add(sub(here, first), sub(p, begin)) if positions.level else sub(p, begin)
+        return add(sub(here, first), sub(p, begin))
 
     def edge(cut: ir.Var, goal: ir.Expr) -> ir.Stmt:
-        if not positions.level:
+        if not inside:
             return ir.Declare(cut, minimum(end, add(begin, goal)))
         before = ir.Var(f"{cut.name}_entries")
         search = move_forward(cut, end, lambda p: lt(entries(p), before))

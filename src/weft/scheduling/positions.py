@@ -6,7 +6,7 @@ instead: each share is summed apart, and the sums are joined in order.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 
 from ..concrete_notation.nodes import Assign, Fill, Forall, Positions, Program, Stmt, Where, Workspace
 from ..concrete_notation.nodes import Sequence as Seq
@@ -38,13 +38,14 @@ def share_positions(schedule: Schedule) -> Schedule:
     if not (options.reassociate and options.enabled("positions") and schedule.result.format.is_dense):
         return schedule
     # Other loops may reach the elements of a result with several axes in the order of one thread.
-    scatters = len(schedule.problem.view.free_loops) <= 1
+    scatters = len(schedule.target.indices) <= 1
 
     def positions_of(loop: Forall) -> Positions | None:
         return _positions_of(loop, schedule.types) if scatters or result_of(loop).target != schedule.target else None
 
     program = _in_scalar(schedule)
-    cut = replace(program, stmt=cut_sums(program.stmt, schedule.target, positions_of))
+    stmt = rewrite(program.stmt, lambda s: _serial_if_it_comes_again(s, schedule.types))
+    cut = replace(program, stmt=cut_sums(stmt, schedule.target, positions_of))
     if cut.shares:
         return replace(schedule, program=cut)
     return _with_long_rows(schedule) if options.target == "c" else schedule
@@ -100,11 +101,21 @@ def cut_sums(stmt: Stmt, target: Access, positions_of: Callable[[Forall], Positi
 def why_no_scatter(loop: Forall, target: Access) -> str | None:
     """Return the reason why iterations of a loop do not add to any elements of the result by one operator, or None."""
     ops = {a.op for a in assignments(loop) if a.target == target}
-    if loop.parallel or loop.var in target.indices:
+    if loop.parallel:
         return f"each iteration over {loop.var} has elements of {target.tensor} of its own"
     if any(isinstance(s, Fill) for s in statements(loop)):
         return f"elements of {target.tensor} are filled inside the loop over {loop.var}"
     return None if len(ops) == 1 and None not in ops else f"the iterations over {loop.var} do not all add to one sum"
+
+
+def _serial_if_it_comes_again(stmt: Stmt, types: Mapping[str, TensorType]) -> Stmt | None:
+    """Return a parallel loop as a serial one if a coordinate may come again anywhere, so that iterations clash."""
+    if not (isinstance(stmt, Forall) and stmt.parallel):
+        return None
+    read = {a for s in assignments(stmt) for a in accesses(s.value) if a.tensor in types}
+    levels = [level for a in read for v, level in types[a.tensor].levels_of(a) if v == stmt.var]
+    clash = any(level.iteration == "position" and not (level.unique or level.merges) for level in levels)
+    return replace(stmt, parallel=False) if clash else None
 
 
 def _positions_of(loop: Forall, types: Mapping[str, TensorType]) -> Positions | None:
@@ -114,13 +125,20 @@ def _positions_of(loop: Forall, types: Mapping[str, TensorType]) -> Positions | 
     # A sparse operand says where the entries are, a dense one only how many there are.
     access = max(outermost, key=lambda a: not types[a.tensor].format.is_dense, default=None)
     if access is None:
-        return None
+        return next((Positions(a, k, ITERATIONS) for a in read for k in _counted_levels(a, loop.var, types)), None)
     type = types[access.tensor]
     variables = level_variables(access, type.format)
     # Of a diagonal one entry is visited for each iteration.
     level = last_adjoining(TensorVars.of(access.tensor, type, str)) if loop.var not in variables[1:] else 0
     counted = all(below.branchless for below in type.format.levels[level + 1 :]) or loop.var in variables[1:]
     return Positions(access, level, (ELEMENTS if type.format.is_dense else ENTRIES) if counted else ITERATIONS)
+
+
+def _counted_levels(access: Access, v: str, types: Mapping[str, TensorType]) -> Iterator[int]:
+    """Yield the levels over a variable that have every coordinate below every parent, so that loops count them."""
+    for k, (w, level) in enumerate(types[access.tensor].levels_of(access)):
+        if w == v and level.has_every and level.iteration == "value":
+            yield k
 
 
 def why_not_cut(access: Access, types: Mapping[str, TensorType], target: Access, level: int, share: int) -> str | None:

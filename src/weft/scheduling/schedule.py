@@ -89,7 +89,7 @@ class Schedule:
         problem = self.problem
         if not (problem.dense and len(problem.view.free_loops) > 1 and self.candidate.strategy.accumulates(problem)):
             return False
-        return not (problem.variant.parallel_loops or self.program.shared_loop)
+        return not (problem.variant.parallel_loops or self.program.shared_loop or self.program.shares)
 
     @property
     def notes(self) -> tuple[str, ...]:
