@@ -76,6 +76,21 @@ def test_products_of_unsorted_operands_convert_none(left):
     np.testing.assert_array_equal((A @ B).todense(), dense @ dense)
 
 
+@pytest.mark.parametrize("threads", [1, 3])
+@pytest.mark.parametrize(
+    "text", ["C(i,j) = A(i,j)*B(i,j)", "C(i,j) = A(i,j) - 2*B(i,j)", "C(i,j) = A(i,k)*B(k,j) + A(i,j)"]
+)
+def test_rows_of_hash_tables_are_sorted_one_by_one(text, threads):
+    dense, stored = matrix((150, 150))
+    report = weft.compile(text, A="hash", B="hash", C="csr").explain()
+    assert ("each call" not in report, "values over j are accumulated" in report) == (True, True)
+    A, B = (shuffled(each, stored, 0, "hash") for each in (dense, -dense))
+    with config.override(num_threads=threads, parallel_threshold=0):
+        C = weft.evaluate(text, A=A, B=B, format="csr")
+    check(C._storage)
+    np.testing.assert_array_equal(C.todense(), weft.evaluate(text, A=dense, B=-dense))
+
+
 @pytest.mark.parametrize("threads", [1, 2])
 def test_diagonals_go_into_rows_tile_by_tile(threads):
     n = 5000

@@ -36,6 +36,8 @@ CHILDREN = 8.0
 CONVERT = 12.0
 PLACED = 3.0
 """Cost of finding the place of a value in a result that it is inserted into, the attribute queries included."""
+SORTED = 6.0
+"""Cost of sorting an entry into its row."""
 TRANSPOSE = 2.0
 STRIDED = 1.5
 VECTORS = 0.5

@@ -14,10 +14,10 @@ from ..concrete_notation.nodes import Sequence as Seq
 from ..concrete_notation.values import same_value
 from ..formats.append_chains import append_chains, is_appendable
 from ..formats.format import level_variables
-from ..index_notation.nodes import Access, Expr, Literal, Reduce
+from ..index_notation.nodes import Expr, Literal, Reduce
 from ..index_notation.traversal import has_reduction, outermost_reductions, replaced
 from ..records import record, replace
-from .cost_model import APPENDED, nonzeros
+from .cost_model import APPENDED, SORTED, nonzeros
 from .draft import Draft
 from .loop_orders import best_scatter, loop_orders, weigh
 from .loop_problem import LoopOrder, LoopProblem
@@ -37,31 +37,33 @@ class ResultWorkspace(Strategy):
     rank = 2
 
     def propose(self, problem: LoopProblem) -> Candidate | None:
-        if problem.only is None or problem.accumulating:
+        if problem.accumulating or (problem.only is None and self.over == "all"):
             return None
-        nest = (_best_row if self.over == "last" else _best_over_all)(problem, problem.only)
-        return None if nest is None else Candidate(problem, self, nest.cost, (nest,))
+        best = _best_row if self.over == "last" else _best_over_all
+        nests = [best(problem, negative, term) for negative, term in problem.terms]
+        found = tuple([nest for nest in nests if nest is not None])
+        return Candidate(problem, self, sum(n.cost for n in found), found) if len(found) == len(nests) else None
 
     def write(self, candidate: Candidate, draft: Draft) -> Stmt:
-        problem, term = candidate.problem, candidate.problem.terms[0][1]
+        problem, term = candidate.problem, candidate.problem.only
         variables = level_variables(problem.target, problem.result.format)
         depth = len(variables) - 1 if self.over == "last" else 0
         accumulator = problem.variant.accumulator
         kind: WorkspaceKind = "list" if accumulator == "dense" else accumulator
         if self.over == "all" or (problem.dense and not depth):
             kind = "flags"  # the whole result is iterated once anyway
-        elif kind == "list" and isinstance(term, Access):
+        elif kind == "list" and term is not None and not has_reduction(term):
             kind = "pairs"  # only duplicates are reduced
-        return _collected(term, candidate.nests[0], variables[:depth], variables[depth:], kind, draft)
+        return _collected(candidate.nests, variables[:depth], variables[depth:], kind, draft)
 
     def sorts(self, problem: LoopProblem) -> bool:
         return self.over == "last" and len(problem.view.free_loops) == 1
 
 
-def _best_over_all(problem: LoopProblem, term: Expr) -> LoopOrder | None:
+def _best_over_all(problem: LoopProblem, negative: bool, term: Expr) -> LoopOrder | None:
     """Return the cheapest nest that collects all of the result; None if there is none."""
     format = problem.result.format
-    if problem.variant.conversion or problem.terms[0][0] or not isinstance(term, Reduce):
+    if problem.variant.conversion or negative or not isinstance(term, Reduce):
         return None
     appended = append_chains(format)
     listed = bool(appended) and appended[-1].last + 1 == len(format.levels)  # no dense level below is to be filled
@@ -78,23 +80,32 @@ def _best_over_all(problem: LoopProblem, term: Expr) -> LoopOrder | None:
     return nest if nest.cost < inf and not nest.converts and loops_alone else None
 
 
-def _sum_of_rows(problem: LoopProblem, term: Expr) -> Reduce | None:
+def _sum_of_rows(problem: LoopProblem, negative: bool, term: Expr) -> Reduce | None:
     """Return the reduction whose values are collected row by row, that of duplicates included; None for no such."""
-    if isinstance(term, Reduce):
-        negative = problem.terms[0][0]
-        # A workspace collects sparse results, and reductions in which implicit entries must be counted.
-        sparse = problem.additive and not problem.dense
-        return term if not negative and (sparse or problem.folds(negative, term, counting=True)) else None
-    if (inner := _inner_sum(problem, term)) is not None:
-        return None if problem.dense else inner
-    in_order = not problem.dense and all(level.ordered for level in problem.result.format.levels)
-    sorts = problem.variant.conversion and problem.enabled("row-sort")
-    return Reduce("add", (), term) if sorts and problem.additive and in_order and problem.neutral else None
+    if problem.only is not None:
+        if isinstance(term, Reduce):
+            # A workspace collects sparse results, and reductions in which implicit entries must be counted.
+            sparse = problem.additive and not problem.dense
+            return term if not negative and (sparse or problem.folds(negative, term, counting=True)) else None
+        if (inner := _inner_sum(problem, term)) is not None:
+            return None if problem.dense else inner
+    if not (problem.additive and problem.neutral and problem.enabled("row-sort") and _takes_any_order(problem)):
+        return None
+    return term if isinstance(term, Reduce) else Reduce("add", (), term)
 
 
-def _best_row(problem: LoopProblem, value: Expr) -> LoopOrder | None:
+def _takes_any_order(problem: LoopProblem) -> bool:
+    """Return whether rows are to be sorted: some operands do not come in order, and the result needs it."""
+    types = problem.view.types
+    unordered = problem.variant.conversion or any(
+        not level.ordered for a in problem.value.distinct_accesses for level in types[a.tensor].format.levels
+    )
+    return unordered and not problem.dense and all(level.ordered for level in problem.result.format.levels)
+
+
+def _best_row(problem: LoopProblem, negative: bool, value: Expr) -> LoopOrder | None:
     """Return the cheapest nest that collects the last level below the reduction, the others outside; or None."""
-    format, term = problem.result.format, _sum_of_rows(problem, value)
+    format, term = problem.result.format, _sum_of_rows(problem, negative, value)
     variables, appended = level_variables(problem.target, format), append_chains(format)
     # Where the levels above are appended, too, a coordinate list takes sums. It takes no other expressions.
     first = len(variables) - 1 if problem.additive else 0
@@ -113,27 +124,38 @@ def _best_row(problem: LoopProblem, value: Expr) -> LoopOrder | None:
         key=lambda nest: nest.cost,
     )
     # Every entry is copied from the workspace to the result, which costs more if it is appended.
-    return replace(best, cost=best.cost + (APPENDED if appended else 1.0) * nonzeros(format))
+    copied = APPENDED if appended else 1.0
+    if not (isinstance(value, Reduce) or problem.variant.conversion):
+        copied += SORTED
+    return replace(best, cost=best.cost + copied * nonzeros(format))
 
 
 def _collected(
-    term: Expr, nest: LoopOrder, outer: Sequence[str], over: tuple[str, ...], kind: WorkspaceKind, draft: Draft
+    nests: Sequence[LoopOrder], outer: Sequence[str], over: tuple[str, ...], kind: WorkspaceKind, draft: Draft
 ) -> Stmt:
     """Return loops over ``outer`` levels of the result around a workspace over the others, which is then appended."""
     problem = draft.problem
-    target, result = problem.target, problem.result
-    value = draft.stored_for(term, nest.order, nest.converts)
-    if not outermost_reductions(value):
-        value = Reduce("add", (), value)  # which sums duplicates
-    (term,) = outermost_reductions(value)
-    gathered = f"{', '.join(over)} {'is' if len(over) == 1 else 'are'} gathered in a {kind} workspace"
-    draft.notes.append(f"loop order {', '.join(nest.order)}; {gathered}")
-    dtype = draft.dtype(term.body)
+    target, result, terms = problem.target, problem.result, list[tuple[bool, Reduce]]()
+    for (negative, part), nest in zip(problem.terms, nests, strict=True):
+        value = draft.stored_for(part, nest.order, nest.converts)
+        if not outermost_reductions(value):
+            value = Reduce("add", (), value)  # which sums duplicates
+        (term,) = outermost_reductions(value)
+        terms.append((negative, term))
+        gathered = f"{', '.join(over)} {'is' if len(over) == 1 else 'are'} gathered in a {kind} workspace"
+        draft.notes.append(f"loop order {', '.join(nest.order)}; {gathered}")
+    dtype = draft.dtype(term.body) if problem.only else result.dtype
     repeats = kind == "pairs" and not all(draft.types[a.tensor].format.is_unique for a in term.distinct_accesses)
     w = draft.workspace(over, kind, dtype, term.op, repeats)
-    producer = foralls(nest.order[len(outer) :], Assign(w, draft.converted(term.body, dtype), term.op))
-    consumer = foralls(over, Assign(target, draft.converted(replaced(value, term, w), result.dtype)))
-    stmt: Stmt = Where(consumer, producer)
+    producers = tuple(
+        [
+            foralls(nest.order[len(outer) :], Assign(w, draft.signed(negative, each.body, dtype), each.op))
+            for (negative, each), nest in zip(terms, nests, strict=True)
+        ]
+    )
+    computed = replaced(value, term, w) if problem.only else w
+    consumer = foralls(over, Assign(target, draft.converted(computed, result.dtype)))
+    stmt: Stmt = Where(consumer, producers[0] if problem.only else Seq(producers))
     if not problem.dense:
         return foralls(outer, stmt)
     # A dense result is filled outside the first loop that does not visit every coordinate.
