@@ -143,6 +143,7 @@ PAGES: tuple[Page, ...] = (
         "`einsum`, `evaluate`, `compile`, `explain`, derivatives, and queries about structure",
         (
             Group("Expressions", "einsum evaluate compile explain einsum_path"),
+            Group("Lazy tensors", "lazy compute fused"),
             Group("Derivatives", "vjp value_and_grad jvp derivative"),
             Group("Queries", "query"),
             Group(

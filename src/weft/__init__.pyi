@@ -295,6 +295,9 @@ from .tensor.einsum import einsum as einsum
 from .tensor.einsum import einsum_path as einsum_path
 from .tensor.einsum import evaluate as evaluate
 from .tensor.einsum import explain as explain
+from .tensor.lazy import compute as compute
+from .tensor.lazy import fused as fused
+from .tensor.lazy import lazy as lazy
 from .tensor.query import query as query
 from .tensor.types import binary as _binary
 from .tensor.types import mapped as _mapped

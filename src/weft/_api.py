@@ -5,6 +5,7 @@ These are data alone, for the package itself, for the stubs that are made of the
 
 FUNCTIONS = {
     "tensor.derivative": "derivative jvp value_and_grad vjp",
+    "tensor.lazy": "compute fused lazy",
     "tensor.einsum": "compile einsum einsum_path evaluate explain",
     "numpy_api.dtypes": """
         astype bool can_cast complex128 complex64 e finfo float32 float64 iinfo inf int16 int32 int64 int8 isdtype nan

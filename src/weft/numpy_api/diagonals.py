@@ -30,6 +30,7 @@ from ..operations.operands import storage_of
 from ..runtime import memory
 from ..storage import Storage, checked_shape, coordinate_storage
 from ..tensor.construction import as_shape
+from ..tensor.lazy import is_lazy
 from ..tensor.sparse_tensor import SparseTensor
 from .manipulation import ravel
 from .reductions import sum as total
@@ -152,13 +153,16 @@ def diagonal(x: Any, /, offset: int = 0, axis1: int = 0, axis2: int = 1, *, k: i
     >>> weft.diagonal(weft.eye(3, format="csr")).todense()
     array([1., 1., 1.])
     """
-    tensor, offset = SparseTensor(storage_of(x)), offset if k is None else k
+    tensor: Any = x if is_lazy(x) else SparseTensor(storage_of(x))
+    offset = offset if k is None else k
     if tensor.ndim < 2:
         raise ValueError("diag requires an array of at least two dimensions")
     a, b = normalize_axis_index(axis1, tensor.ndim), normalize_axis_index(axis2, tensor.ndim)
     if a == b:
         raise ValueError("axis1 and axis2 cannot be the same")
     rows, columns = tensor.shape[a], tensor.shape[b]
+    if is_lazy(x) and rows == columns and not offset and tensor.ndim == 2:
+        return tensor.main_diagonal()  # type: ignore[no-any-return]
     first, second = max(0, -offset), max(0, offset)
     count = max(0, min(rows - first, columns - second))
     square = storage_of(tensor)

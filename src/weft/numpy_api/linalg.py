@@ -25,6 +25,7 @@ from ..errors import ShapeError, UnsupportedError
 from ..operations.axes import normalize_axis_index, normalize_axis_tuple
 from ..operations.operands import any_storage_of, storage_of
 from ..tensor.einsum import einsum
+from ..tensor.lazy import is_lazy, record
 from ..tensor.operators import matmul as product
 from ..tensor.out_argument import put_into, write_out
 from ..tensor.sparse_tensor import SparseTensor
@@ -81,7 +82,7 @@ def matmul(x1: Any, x2: Any, /) -> Any:
     >>> weft.matmul(A, np.ones(2))
     array([1., 2.])
     """
-    return product(x1, x2, SparseTensor)
+    return record("matmul", x1, x2) if is_lazy(x1, x2) else product(x1, x2, SparseTensor)
 
 
 def tensordot(x1: Any, x2: Any, /, axes: Any = 2, *, out: Any = None) -> SparseTensor | Any:

@@ -62,12 +62,12 @@ def permute_dims(x: Any, /, axes: Sequence[int] | None = None, copy: bool = Fals
     >>> weft.permute_dims(T, (2, 0, 1)).shape
     (4, 2, 3)
     """
-    storage = any_storage_of(x)
-    n = len(storage.shape)
+    tensor = x if isinstance(x, SparseTensor) else SparseTensor(any_storage_of(x))
+    n = tensor.ndim
     order = tuple(reversed(range(n))) if axes is None else normalize_axis_tuple(axes, n)
     if len(order) != n:
         raise ValueError("axes don't match array")
-    found = SparseTensor(storage.permuted(order))
+    found = tensor.transpose(order)
     return found.copy() if copy else found
 
 
@@ -100,7 +100,7 @@ def matrix_transpose(x: Any, /) -> SparseTensor:
     array([[0., 2.],
            [1., 0.]])
     """
-    return SparseTensor(any_storage_of(x)).mT
+    return (x if isinstance(x, SparseTensor) else SparseTensor(any_storage_of(x))).mT
 
 
 def swapaxes(x: Any, axis1: int, axis2: int) -> SparseTensor:
@@ -115,11 +115,16 @@ def swapaxes(x: Any, axis1: int, axis2: int) -> SparseTensor:
     >>> weft.swapaxes(T, 0, 2).shape
     (4, 3, 2)
     """
-    n = len(any_storage_of(x).shape)
+    n = _order(x)
     order = list(range(n))
     a, b = normalize_axis_index(axis1, n), normalize_axis_index(axis2, n)
     order[a], order[b] = b, a
     return permute_dims(x, order)
+
+
+def _order(x: Any) -> int:
+    """Return the number of axes."""
+    return x.ndim if isinstance(x, SparseTensor) else len(any_storage_of(x).shape)
 
 
 def moveaxis(x: Any, source: int | Sequence[int], destination: int | Sequence[int], /) -> SparseTensor:
@@ -134,7 +139,7 @@ def moveaxis(x: Any, source: int | Sequence[int], destination: int | Sequence[in
     >>> weft.moveaxis(T, 0, -1).shape
     (3, 4, 2)
     """
-    n = len(any_storage_of(x).shape)
+    n = _order(x)
     sources, goals = normalize_axis_tuple(source, n, "source"), normalize_axis_tuple(destination, n, "destination")
     if len(sources) != len(goals):
         raise ValueError("`source` and `destination` arguments must have the same number of elements")
@@ -156,7 +161,7 @@ def rollaxis(x: Any, axis: int, start: int = 0) -> SparseTensor:
     >>> weft.rollaxis(T, 2).shape
     (4, 2, 3)
     """
-    n = len(any_storage_of(x).shape)
+    n = _order(x)
     axis = normalize_axis_index(axis, n)
     start = start + n if start < 0 else start
     return moveaxis(x, axis, start - (axis < start))

@@ -28,6 +28,7 @@ from ..operations.canonical import stored_only
 from ..operations.elementwise import apply_scalar, apply_unary, flat_map, plan_operation, vector
 from ..operations.operands import operand_anywhere, storage_anywhere, storage_of
 from ..storage import Storage
+from ..tensor.lazy import is_lazy, node_of, record
 from ..tensor.operators import elementwise
 from ..tensor.sparse_tensor import SparseTensor
 from .masked import masked_mean, masked_variance
@@ -119,6 +120,8 @@ def mean(
     >>> weft.mean(A), weft.mean(A, axis=0).todense()
     (np.float64(0.75), array([1. , 0.5]))
     """
+    if is_lazy(x) and where is True and out is None:
+        return lazy_mean(x, axis, dtype, keepdims)
     storage, has_array = operand(x, "mean", operand_anywhere)
     axes = Axes.of(axis, storage.shape)
     if where is not True:
@@ -217,6 +220,8 @@ def var(
     >>> weft.var(A), weft.var(A, axis=0).todense()
     (np.float64(0.6875), array([1.  , 0.25]))
     """
+    if is_lazy(x) and where is True and out is None:
+        return _lazy_variance(x, axis, dtype, _freedom(ddof, correction), keepdims)
     result, axes, has_array = _variance("var", x, axis, dtype, ddof, correction, where)
     return finish_reduction(_as_asked(result, dtype), axes, keepdims, has_array, out, "var")
 
@@ -251,6 +256,8 @@ def std(
     >>> weft.std(A), weft.std(A, axis=0).todense()
     (np.float64(0.82915619758885), array([1. , 0.5]))
     """
+    if is_lazy(x) and where is True and out is None:
+        return np.sqrt(_lazy_variance(x, axis, dtype, _freedom(ddof, correction), keepdims))
     is_integer = dtype is not None and value_dtype(dtype).kind in "biu"  # the variance is truncated before its root
     result, axes, has_array = _variance("std", x, axis, dtype, ddof, correction, where, root=not is_integer)
     if is_integer:
@@ -261,15 +268,47 @@ def std(
     return finish_reduction(_as_asked(result, dtype), axes, keepdims, has_array, out, "std", "same_kind")
 
 
+def _freedom(ddof: float, correction: float | None) -> float:
+    """Return the number that is subtracted from the number of elements, which has two names."""
+    if correction is not None and ddof:
+        raise ValueError("ddof and correction can't be provided simultaneously.")
+    return ddof if correction is None else correction
+
+
+def lazy_mean(x: Any, axis: Axis, dtype: DTypeLike | None, keepdims: bool) -> Any:
+    """Return the mean of a lazy tensor as an expression."""
+    computed = np.dtype(np.float64) if dtype is None and x.dtype.kind in "biu" else value_dtype(dtype or x.dtype)
+    total = x.astype(computed, copy=False).sum(axis=axis, keepdims=keepdims)
+    return (total / _divisor(Axes.of(axis, x.shape).count)).astype(dtype or computed, copy=False)
+
+
+def _lazy_variance(x: Any, axis: Axis, dtype: DTypeLike | None, ddof: float, keepdims: bool) -> Any:
+    """Return the variance of a lazy tensor as an expression, whose loops visit what is stored."""
+    middle, count, fill = lazy_mean(x, axis, dtype, True), Axes.of(axis, x.shape).count, node_of(x).fill
+
+    def square(distance: Any) -> Any:
+        if distance.dtype.kind != "c":
+            return np.square(distance)
+        return np.square(distance.real) + np.square(distance.imag)
+
+    if fill is None:
+        total = square(x - middle).sum(axis=axis, keepdims=keepdims)
+    else:
+        # Each element that is the fill value has the same distance from the mean.
+        differs = x != fill
+        total = record("select", differs, square(x - middle)).sum(axis=axis, keepdims=keepdims)
+        absent = count - differs.sum(axis=axis, keepdims=True)
+        absent = record("repeat_add", absent, square(fill - middle))
+        total = total + (absent if keepdims else absent.sum(axis=axis))
+    return total / _divisor(count - ddof)
+
+
 def _variance(
     name: str, x: Any, axis: Axis, dtype: DTypeLike | None, ddof: float, correction: float | None, where: Any,
     root: bool = False,
 ) -> tuple[Storage, Axes, bool]:  # fmt: skip
     """Return the variance or its root, the axes, and whether the operand was an array."""
-    if correction is not None:
-        if ddof:
-            raise ValueError("ddof and correction can't be provided simultaneously.")
-        ddof = correction
+    ddof = _freedom(ddof, correction)
     storage, has_array = operand(x, name)
     axes = Axes.of(axis, storage.shape)
     if where is not True:

@@ -19,6 +19,7 @@ import numpy as np
 
 from ..operations.fill_change import other_fill
 from ..operations.operands import replace_storage, storage_of
+from ..tensor.lazy import is_lazy, record
 from ..tensor.operators import unary
 from ..tensor.sparse_tensor import SparseTensor
 from . import insert_delete, manipulation, searching, sorting
@@ -118,7 +119,7 @@ def conj(self: SparseTensor, copy: bool = True) -> SparseTensor:
     array([[0.-1.j, 0.+0.j],
            [0.+0.j, 0.-1.j]])
     """
-    return unary("conjugate", self)  # type: ignore[no-any-return]
+    return record("conjugate", self) if is_lazy(self) else unary("conjugate", self)  # type: ignore[no-any-return]
 
 
 def sort(

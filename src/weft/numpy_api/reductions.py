@@ -48,6 +48,7 @@ from ..remapping import Remapping
 from ..runtime import devices
 from ..runtime.devices import in_use
 from ..storage import Storage, tensor_type
+from ..tensor.lazy import is_lazy
 from ..tensor.operators import element, wrap_result
 from ..tensor.out_argument import write_out
 from ..tensor.sparse_tensor import SparseTensor
@@ -347,6 +348,8 @@ def _reduction(
     name: str, steps: tuple[str, ...], x: Any, axis: Axis, keepdims: bool, initial: Any, out: Any, where: Any = True
 ) -> Any:
     """Return a reduction by the last operator of ``steps``, after the unary operators before it."""
+    if is_lazy(x) and initial is None and out is None and where is True:
+        return x.reduced(steps[-1], steps[:-1], axis, keepdims)
     key = None
     usual = type(x) is SparseTensor and not (in_use and touches_device(x))
     if axis is None and usual and initial is None and out is None and where is True and not keepdims:
@@ -691,7 +694,8 @@ def all(x: Any, /, axis: Axis = None, out: Any = None, keepdims: bool = False, *
 
 
 def _as_bool(x: Any, name: str) -> tuple[str, ...]:
-    return () if operand(x, name, operand_anywhere)[0].type.dtype == "bool" else ("bool",)
+    dtype = x.dtype if isinstance(x, SparseTensor) else operand(x, name, operand_anywhere)[0].dtype
+    return () if dtype.kind == "b" else ("bool",)
 
 
 @overload

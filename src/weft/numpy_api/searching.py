@@ -26,6 +26,7 @@ from ..operations.fill_change import as_array, change_fill, require_dense
 from ..operations.indexing import coordinates
 from ..operations.operands import storage_of
 from ..storage import Storage
+from ..tensor.lazy import chosen, is_lazy
 from ..tensor.out_argument import put_into
 from ..tensor.sparse_tensor import SparseTensor
 from .manipulation import ravel
@@ -366,6 +367,8 @@ def where(condition: Any, x1: Any = None, x2: Any = None, /) -> Any:
         return nonzero(condition)
     if x1 is None or x2 is None:
         raise ValueError("either both or neither of x and y should be given")
+    if is_lazy(condition, x1, x2):
+        return chosen(condition, x1, x2)
     operands = [storage_of(x) for x in (condition, x1, x2)]
     result = select.where(operands, _result_type(x1, x2))
     scalar = not result.shape and all(s.format.is_dense for s in operands)

@@ -27,6 +27,7 @@ from ..errors import DTypeError
 from ..index_notation.operator_table import ALIASES, OPERATORS, operator
 from ..operations.elementwise import apply_unary, with_axes
 from ..operations.operands import as_operand, is_scalar, operand_anywhere
+from ..tensor.lazy import is_lazy, record
 from ..tensor.operators import elementwise, wrap_result
 from ..tensor.operators import power as power_of
 from ..tensor.out_argument import write_out
@@ -49,6 +50,8 @@ def apply(
         )
     if len(inputs) != operator(op).arity:
         raise TypeError(f"{op} takes {operator(op).arity} operands, not {len(inputs)}")
+    if is_lazy(*inputs) and out is None and dtype is None:
+        return record(op, *inputs)
     if dtype is not None:
         inputs = converted_operands(operator(op).ufunc, op, inputs, dtype)
     if len(inputs) == 1:
@@ -83,10 +86,10 @@ def converted_operands(ufunc: Any, op: str, inputs: tuple[Any, ...], dtype: DTyp
 
 
 def _dtype_of(op: str, x: Any) -> np.dtype[Any]:
-    operand = as_operand(x)
-    if operand is None:
+    operand = None if is_lazy(x) else as_operand(x)
+    if operand is None and not is_lazy(x):
         raise DTypeError(f"{op} takes tensors, arrays and numbers, not {type(x).__name__}")
-    return operand.storage.dtype
+    return x.dtype if operand is None else operand.storage.dtype
 
 
 def as_dtype(x: Any, dtype: np.dtype[Any]) -> Any:
@@ -191,10 +194,10 @@ def clip(x: Any, min: Any = None, max: Any = None, out: Any = None) -> SparseTen
     >>> clip(weft.asarray([-2.0, 0.0, 5.0]), -1, 3).todense()
     array([-1.,  0.,  3.])
     """
-    operand = as_operand(x)
-    if operand is not None and operand.storage.dtype.kind in "iu":
+    dtype = _dtype_of("clip", x)
+    if dtype.kind in "iu":
         # maximum() and minimum() refuse a Python integer that the dtype cannot hold.
-        limits = np.iinfo(operand.storage.dtype)
+        limits = np.iinfo(dtype)
         min = None if type(min) is int and min <= limits.min else min
         max = None if type(max) is int and max >= limits.max else max
     result = x

@@ -258,7 +258,7 @@ def apply_scalar(op: str, storage: Storage, scalar: Any, scalar_first: bool) -> 
     warm: ScalarPlan | None = None if away else plans.find(key)
     if warm is not None and warm.takes(scalar):
         return warm.run(storage, scalar)
-    other = _scalar(op, scalar, storage.dtype, scalar_first)
+    other = scalar_beside(op, scalar, storage.dtype, scalar_first)
     linear = _distributes(op, storage.dtype, other.vals, scalar_first)
     args: tuple[Expr, Expr] = (Access("A", ("i",)), Access("B", ()))
     args = args[::-1] if scalar_first else args
@@ -404,7 +404,7 @@ def _keeps_structure(storage: Storage, linear: bool) -> bool:
     return linear or storage.format.is_dense or storage.format.is_unique
 
 
-def _scalar(op: str, value: Any, beside: np.dtype[Any], first: bool) -> Storage:
+def scalar_beside(op: str, value: Any, beside: np.dtype[Any], first: bool) -> Storage:
     """Return a scalar as storage, in the dtype in which the operator takes the scalar beside ``beside``."""
     if type(value) in (int, float, complex):
         weak: tuple[Any, Any] = (type(value), beside) if first else (beside, type(value))

@@ -5,9 +5,9 @@ from __future__ import annotations
 import itertools
 from collections.abc import Collection
 
-from ..index_notation import free_variables
 from ..index_notation.nodes import Access, Assignment, Expr
-from ..index_notation.traversal import accesses, outermost_reductions, renamed, variables
+from ..index_notation.standard_names import canonical
+from ..index_notation.traversal import accesses
 
 
 class Statements:
@@ -26,7 +26,7 @@ class Statements:
 
     def add(self, target: Access, value: Expr, reason: str) -> Access:
         """Add the statement of a part, and return its tensor."""
-        key, names = _standard(value)
+        key, names = canonical(value)
         self._known[key] = target, names
         self.statements.append(Assignment(target, value))
         self.reasons.append(reason)
@@ -36,18 +36,9 @@ class Statements:
         """Return the tensor that holds an expression already, whatever its variables are; None if there is none."""
         if not self._known:
             return None
-        key, names = _standard(value)
+        key, names = canonical(value)
         if key not in self._known:
             return None
         access, order = self._known[key]
         place = dict(zip(order, names, strict=True))
         return Access(access.tensor, tuple([place[v] for v in access.indices]))
-
-
-def _standard(expr: Expr) -> tuple[Expr, tuple[str, ...]]:
-    """Return an expression with standard variables, so that equal parts are equal, and its free variables in order."""
-    free = tuple(free_variables(expr))
-    names = {v: f"f{k}" for k, v in enumerate(free)}
-    bound = [v for node in outermost_reductions(expr) for v in node.vars]
-    every = [v for v in dict.fromkeys([*bound, *variables(expr)]) if v not in names]
-    return renamed(expr, variables={**names, **{v: f"b{k}" for k, v in enumerate(every)}}), free

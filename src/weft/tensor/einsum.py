@@ -51,8 +51,10 @@ from .compiled_kernel import (
 )
 from .contraction_paths import is_path, plain_subscripts, program_of_path, steps_of
 from .conversion_report import conversion_text, converts, explain_conversion
+from .lazy import Fused, LazyTensor, is_lazy, node_of, written
 from .operators import element, wrap_result
 from .out_argument import write_out
+from .recorded import statements
 from .sparse_tensor import SparseTensor
 
 if TYPE_CHECKING:
@@ -124,6 +126,8 @@ def evaluate(text: str, /, *, format: FormatLike | None = None, dtype: DTypeLike
         assignment, used = _parsed_with_names(text) if isinstance(text, str) else _with_names(parse(text))
         if not operands.keys() <= used:
             check_names(text, operands, sorted(used), ("format", "dtype"))
+        if is_lazy(*operands.values()) and format is None and dtype is None and assignment.op is None:
+            return written(assignment, operands)
         by_name = adopted(operands, weak=True)
         if dtype is not None and used <= operands.keys():
             types = tuple([(name, operand.storage.type) for name, operand in by_name.items()])
@@ -340,7 +344,11 @@ def einsum(
         raise ValueError(f"reduce is one of {', '.join(REDUCTIONS)}, not {reduce!r}")
     try:
         notation, arguments = _parsed_einsum(operands)
-        by_name = adopted(dict(zip(notation.names, arguments, strict=True)), weak=False)
+        named = dict(zip(notation.names, arguments, strict=True))
+        if is_lazy(*arguments) and out is None and dtype is None and format is None and order == "K":
+            operator = REDUCTIONS[reduce]
+            return written(notation.assignment if reduce == "sum" else reduced(notation.assignment, operator), named)
+        by_name = adopted(named, weak=False)
         # The usual call needs neither a conversion by a casting rule nor another memory order.
         if out is None and dtype is None and order == "K" and casting == "safe":
             return _contracted(notation, by_name, None, optimize, format, reduce)
@@ -627,6 +635,8 @@ def explain(*operands: Any, stages: bool | str | Iterable[str] = False, **named:
     compiled: ...
     """
     picture = named.get("format") == "svg"
+    if operands and isinstance(operands[0], (LazyTensor, Fused)):
+        return _explain_lazy(operands, named, stages)
     if operands and callable(operands[0]):
         if picture:
             raise ValueError(_NO_DRAWING)
@@ -644,7 +654,7 @@ def explain(*operands: Any, stages: bool | str | Iterable[str] = False, **named:
             return compile(text, dtypes=None if dtype is None else {target: dtype}, **named).explain(
                 stages=stages, format="svg" if picture else "text"
             )
-        notation, assignment, by_name = None, _parsed(text), adopted(named, weak=True)
+        assignment, by_name = _parsed(text), adopted(named, weak=True)
     else:
         if not any(isinstance(each, (str, list, tuple)) for each in operands):
             raise NotationError(
@@ -656,15 +666,35 @@ def explain(*operands: Any, stages: bool | str | Iterable[str] = False, **named:
             notation.assignment,
             adopted(dict(zip(notation.names, arguments, strict=True)), weak=False),
         )
-    dtype_name = None if dtype is None else value_dtype(dtype).name
     held = {name: operand.storage for name, operand in by_name.items()}
-    result_format = _format_of(assignment, format)
+    dtype_name = None if dtype is None else value_dtype(dtype).name
+    return _explained(assignment, held, _format_of(assignment, format), dtype_name, stages, picture)
+
+
+def _explain_lazy(operands: Sequence[Any], named: Mapping[str, Any], stages: bool | str | Iterable[str]) -> str:
+    """Report how the statements of a lazy tensor, or of a fused function of operands, are computed."""
+    function, *arguments = operands
+    is_tensor = isinstance(function, LazyTensor)
+    results = [function] if is_tensor else function.recorded([*arguments, *named.values()], (*named,))[0]
+    values, texts = dict[str, Storage](), list[str]()
+    for statement in statements([node_of(x) for x in results]):
+        held = statement.storages(values)
+        texts.append(_explained(statement.assignment, held, None, None, stages, False))
+        values[statement.name] = statement.result(held)
+    return "\n".join(texts)
+
+
+def _explained(
+    assignment: Assignment, held: Mapping[str, Storage], result_format: Format | None, dtype_name: str | None,
+    stages: bool | str | Iterable[str], picture: bool,
+) -> str:  # fmt: skip
+    """Report how an assignment is computed for some operands."""
     if assignment.op is not None:
         assignment, old = execution.accumulation(assignment, held, result_format, dtype_name)
         result_format = result_format if old is None else old.format
     execution.require_operands(assignment, held)
     looked = execution.looked_up(assignment, held, dtype_name)
-    storages = tuple([by_name[name].storage for name in operand_names(assignment)])
+    storages = tuple([held[name] for name in operand_names(assignment)])
     planned = partial(
         execution.plan_for_operands,
         storages=storages,

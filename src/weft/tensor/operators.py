@@ -216,17 +216,9 @@ def power(left: Any, right: Any, cls: type[StorageHolder], exact: bool = False) 
     The exponent 2 is computed as a square, as with ndarrays. For floating-point and complex tensors, the exponents 0.5,
     -1 and 1 are computed as square root, reciprocal and identity. With ``exact`` all of them are computed as powers.
     """
-    if not exact and isinstance(left, StorageHolder) and type(right) is int and right == 2:
-        return unary("square", left)
-    if (
-        not exact
-        and isinstance(left, StorageHolder)
-        and isinstance(right, (int, float))
-        and storage_anywhere(left).dtype.kind in "fc"
-    ):
-        op = {2: "square", 0.5: "sqrt", -1: "reciprocal", 1: "positive"}.get(right)
-        if op is not None:
-            return unary(op, left)
+    op = None if exact else power_operator(left, right)
+    if op is not None:
+        return unary(op, left)
     # NumPy refuses negative integer powers of integers, whose results would not be integers.
     exponents = operand_anywhere(right)
     if exponents is not None and exponents.storage.dtype.kind == "i":
@@ -239,6 +231,19 @@ def power(left: Any, right: Any, cls: type[StorageHolder], exact: bool = False) 
         if integers and (fill < 0 or (storage.vals.size and storage.vals.min() < 0)):
             raise ValueError("Integers to negative integer powers are not allowed.")
     return elementwise("power", left, right, cls)
+
+
+def power_operator(left: Any, right: Any) -> str | None:
+    """Return the unary operator that is ``left ** right``; None if there is none."""
+    if not isinstance(left, StorageHolder) or not isinstance(right, (int, float)):
+        return None
+    if type(right) is int and right == 2:
+        return "square"
+    dtype = left.dtype  # type: ignore[attr-defined]
+    return _POWERS.get(right) if dtype.kind in "fc" else None
+
+
+_POWERS = {2: "square", 0.5: "sqrt", -1: "reciprocal", 1: "positive"}
 
 
 def in_place(tensor: StorageHolder, result: Any, name: str) -> Any:

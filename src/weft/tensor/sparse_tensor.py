@@ -295,7 +295,7 @@ class SparseTensor(Dispatch, LazyMethods):
         array([[0., 2.],
                [1., 0.]])
         """
-        return SparseTensor(self._anywhere.permuted(tuple(reversed(range(self.ndim)))))
+        return self._turned(tuple(reversed(range(self.ndim))))
 
     @property
     def mT(self) -> SparseTensor:  # noqa: N802
@@ -311,7 +311,7 @@ class SparseTensor(Dispatch, LazyMethods):
         if self.ndim < 2:
             raise ShapeError(f"mT needs two axes; this tensor has shape {self.shape}")
         *batch, i, j = range(self.ndim)
-        return SparseTensor(self._anywhere.permuted((*batch, j, i)))
+        return self._turned((*batch, j, i))
 
     def transpose(self, *order: Any, axes: Sequence[int] | None = None, copy: bool = False) -> SparseTensor:
         """Return the tensor with its axes in another order.
@@ -348,7 +348,10 @@ class SparseTensor(Dispatch, LazyMethods):
         modes = tuple(axis + n if axis < 0 else axis for axis in permutation)
         if sorted(modes) != list(range(n)):
             raise ShapeError(f"axes {tuple(permutation)} are not a permutation of the {n} axes of shape {self.shape}")
-        return SparseTensor(self._anywhere.permuted(modes))
+        return self._turned(modes)
+
+    def _turned(self, order: tuple[int, ...]) -> SparseTensor:
+        return SparseTensor(self._anywhere.permuted(order))
 
     @property
     def real(self) -> SparseTensor:
@@ -638,7 +641,10 @@ class SparseTensor(Dispatch, LazyMethods):
             raise TypeError(f"cannot cast a tensor of {self.dtype} to {target} according to the rule {casting!r}")
         if target == self.dtype and not copy:
             return self
-        return SparseTensor(execution.in_dtype(self._anywhere, target)).called(self._named)
+        return self._in_dtype(target)
+
+    def _in_dtype(self, dtype: np.dtype[Any]) -> SparseTensor:
+        return SparseTensor(execution.in_dtype(self._anywhere, dtype)).called(self._named)
 
     def copy(self, order: Any = "C") -> SparseTensor:
         """Return a tensor that shares no memory with this one.

@@ -1,0 +1,386 @@
+"""Recorded expressions: index notation that operators and functions of lazy tensors extend, and that runs later.
+
+A recorded expression has a variable for each axis. An operator renames the variables of its operands where axes meet,
+so that broadcasting, transposing and adding axes of size 1 are other orders of variables. An axis of size 1 that
+another operand stretches has no variable in the expression.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from .. import execution
+from ..errors import ShapeError, UnsupportedError, WeftError
+from ..index_notation import accesses, explicit_sums, free_variables, infer_extents, rename_variables, result_dtype
+from ..index_notation.nodes import Access, Apply, Assignment, Expr, Literal, Reduce
+from ..index_notation.operator_table import OPERATORS
+from ..index_notation.standard_names import canonical, standard
+from ..index_notation.traversal import outermost_reductions, rewrite, rewrite_outermost, walk
+from ..operations.axes import normalize_axis_tuple
+from ..operations.elementwise import scalar_beside, with_axes, without_axes
+from ..operations.operands import Operand, operand_anywhere
+from ..records import cached, record, replace
+from ..storage import Storage
+
+LARGEST = 64
+"""Nodes of an expression beyond which it becomes a statement of its own, which others read."""
+_names = itertools.count()
+
+
+def _variable() -> str:
+    return f"v{next(_names)}"
+
+
+@record
+class Argument:
+    """An argument of a function, in the place of the objects with which it will be called."""
+
+    place: int
+
+
+@record
+class Source:
+    """An object that an expression reads when it runs."""
+
+    of: Any  # a tensor, an array, or the storage of a number
+    without: tuple[int, ...] = ()  # axes of size 1 that are left out
+
+    def operand(self) -> Operand:
+        """Return the present storage."""
+        if isinstance(self.of, Storage):
+            return Operand(self.of, False)
+        operand = operand_anywhere(self.of)
+        if operand is None:
+            raise UnsupportedError(
+                "a function of fused(static=True) runs before there are values, and asks for some: for an if, a number "
+                "or a function that is not recorded; without static=True they are computed then"
+            )
+        return Operand(without_axes(operand.storage, [*self.without]), operand.is_array)
+
+
+@record
+class Recorded:
+    """An expression, and what is known of its result before it runs."""
+
+    expr: Expr
+    axes: tuple[str, ...]
+    shape: tuple[int, ...]
+    dtype: np.dtype[Any]
+    sources: Mapping[str, Source]
+    fill: Any  # the fill value, as far as it is known; None for arrays
+    size: int  # nodes of the expression
+    is_array: bool  # whether an operand is an array, so that a dense result is one
+    line: str  # where it was written
+    before: tuple[Any, ...] = ()  # references to lazy tensors that are read, and to those that they read
+
+    @property
+    def ndim(self) -> int:
+        """Number of axes."""
+        return len(self.shape)
+
+    def turned(self, order: Sequence[int]) -> Recorded:
+        """Return the expression with its axes in another order."""
+        return replace(self, axes=tuple([self.axes[k] for k in order]), shape=tuple([self.shape[k] for k in order]))
+
+    def with_axes(self, places: Sequence[int]) -> Recorded:
+        """Return the expression with axes of size 1 at some places of the result."""
+        axes, shape = iter(self.axes), iter(self.shape)
+        n = self.ndim + len(places)
+        return replace(
+            self,
+            axes=tuple([_variable() if k in places else next(axes) for k in range(n)]),
+            shape=tuple([1 if k in places else next(shape) for k in range(n)]),
+        )
+
+    def diagonal(self) -> Recorded:
+        """Return the diagonal of a square matrix."""
+        i, j = self.axes
+        both = {*free_variables(self.expr)} >= {i, j}  # else an axis of size 1 has no variable
+        axes = (i,) if both or i in free_variables(self.expr) else (j,)
+        expr = rename_variables(self.expr, {j: i}) if both else self.expr
+        return replace(self, expr=expr, axes=axes, shape=self.shape[:1])
+
+    def without(self, variables: Sequence[str]) -> Recorded:
+        """Return the expression with some axes of size 1 left out of its operands."""
+        sources = dict(self.sources)
+
+        def narrowed(node: Expr) -> Expr | None:
+            if not isinstance(node, Access) or not (gone := [k for k, v in enumerate(node.indices) if v in variables]):
+                return None
+            source = self.sources[node.tensor]
+            name = f"{node.tensor}_{'_'.join(map(str, gone))}"
+            sources[name] = replace(source, without=(*source.without, *gone))
+            return Access(name, tuple([v for v in node.indices if v not in variables]))
+
+        expr = rewrite(self.expr, narrowed)
+        read = {a.tensor for a in accesses(expr)}
+        return replace(self, expr=expr, sources={name: s for name, s in sources.items() if name in read})
+
+    def mapped(self, op: str) -> Recorded:
+        """Return a unary operator of the expression."""
+        return mapped(op, (self,))
+
+    def reduced(self, op: str, axis: Any, keepdims: bool) -> Recorded:
+        """Return a reduction over some axes."""
+        over = tuple(range(self.ndim)) if axis is None else normalize_axis_tuple(axis, self.ndim)
+        if not math.prod(self.shape[k] for k in over) and not OPERATORS[op].has_identity:
+            raise ShapeError(f"zero-size array to reduction operation {op} which has no identity")
+        free = free_variables(self.expr)
+        bound = {self.axes[k]: _variable() for k in over if self.axes[k] in free}
+        expr = Reduce(op, tuple(bound.values()), rename_variables(self.expr, bound)) if bound else self.expr
+        left = [k for k in range(self.ndim) if k not in over]
+        result = replace(
+            self,
+            expr=expr,
+            axes=tuple([self.axes[k] for k in left]),
+            shape=tuple([self.shape[k] for k in left]),
+            dtype=result_dtype(Reduce(op, ("i",), Access("A", ("i",))), {"A": self.dtype}),
+            fill=0 if op == "add" and self.fill == 0 else None,
+            size=self.size + 1,
+            line=_line(),
+        )
+        return result.with_axes(over) if keepdims else result
+
+
+def _line() -> str:
+    """Return the place in the user's code that is running."""
+    frame = sys._getframe(1)
+    while frame.f_back is not None and str(frame.f_globals.get("__name__")).partition(".")[0] == __package__[:4]:
+        frame = frame.f_back
+    return f"{frame.f_code.co_filename}, line {frame.f_lineno}"
+
+
+def leaf(obj: Any, shape: tuple[int, ...], dtype: np.dtype[Any], fill: Any, is_array: bool) -> Recorded:
+    """Return the expression that is an object itself."""
+    axes = tuple([_variable() for _ in shape])
+    name = f"{obj.dtype}{obj.vals[0]!r}" if isinstance(obj, Storage) and not shape else f"x{id(obj)}"
+    return Recorded(Access(name, axes), axes, shape, dtype, {name: Source(obj)}, fill, 1, is_array, _line())
+
+
+def leaf_of(obj: Any) -> Recorded | None:
+    """Return the expression that is a tensor or an array itself; None for objects of other kinds."""
+    operand = Operand(obj, False) if isinstance(obj, Storage) else operand_anywhere(obj)
+    if operand is None:
+        return None
+    storage = operand.storage
+    fill = None if storage.format.is_dense else storage.type.fill
+    return leaf(
+        storage if isinstance(obj, (list, tuple)) else obj, storage.shape, storage.dtype, fill, operand.is_array
+    )
+
+
+def _number(op: str, value: Any, beside: Recorded, first: bool) -> Recorded:
+    """Return a number beside an expression: an operand, so that other numbers run the same kernel, if no fill asks."""
+    linear = op == "multiply" or (op == "divide" and not first)
+    keeps_zero = linear and beside.fill == 0 and math.isfinite(abs(value)) and (op == "multiply" or value != 0)
+    if type(value) is not bool and op != "power" and (beside.fill is None or keeps_zero):
+        value = scalar_beside(op, value, beside.dtype, first)
+        return leaf(value, (), value.dtype, None, False)
+    return Recorded(Literal(value), (), (), np.dtype(type(value)), {}, value, 1, False, "")
+
+
+def mapped(op: str, args: Sequence[Any]) -> Recorded:
+    """Return an operator of expressions and numbers, which broadcast."""
+    first = next(a for a in args if isinstance(a, Recorded))
+    parts = [a if isinstance(a, Recorded) else _number(op, a, first, k == 0) for k, a in enumerate(args)]
+    try:
+        shape = np.broadcast_shapes(*[p.shape for p in parts])
+    except ValueError:
+        raise ShapeError(f"{op}: shapes do not broadcast: {' and '.join(str(p.shape) for p in parts)}") from None
+    lead = next((p for p in parts if p.shape == shape), None)
+    axes = tuple([_variable() for _ in shape]) if lead is None else lead.axes
+    exprs, sources = list[Expr](), dict[str, Source]()
+    for p in parts:
+        offset = len(shape) - p.ndim
+        stretched = [v for k, v in enumerate(p.axes) if p.shape[k] != shape[k + offset]]
+        if stretched and not {*stretched}.isdisjoint(free_variables(p.expr)):
+            p = p.without(stretched)
+        names = {v: axes[k + offset] for k, v in enumerate(p.axes) if v not in stretched}
+        exprs.append(p.expr if p is lead else rename_variables(p.expr, names))
+        sources |= p.sources
+    places = [e if isinstance(e, Literal) else Access("AB"[k]) for k, e in enumerate(exprs)]
+    dtypes = {"AB"[k]: p.dtype for k, p in enumerate(parts)}
+    dtype = result_dtype(Apply(op, tuple(places)), dtypes)
+    fill, size = _fill(op, parts), sum(p.size for p in parts) + 1
+    before = {id(b): b for p in parts for b in p.before if b() is not None}
+    return Recorded(
+        Apply(op, tuple(exprs)), axes, shape, dtype, sources, fill, size, any(p.is_array for p in parts), _line(),
+        tuple(before.values()),
+    )  # fmt: skip
+
+
+def _fill(op: str, parts: Sequence[Recorded]) -> Any:
+    """Return the fill value of an operator's result, as far as it is known."""
+    fills = [p.fill for p in parts]
+    if op in ("multiply", "select") and any(fill is not None and fill == 0 for fill in fills):
+        return 0
+    if any(fill is None for fill in fills):
+        return 0 if op == "divide" and fills[0] == 0 else None
+    with np.errstate(all="ignore"):
+        return OPERATORS[op].ufunc(*[p.dtype.type(fill) for p, fill in zip(parts, fills, strict=True)])
+
+
+def substituted(assignment: Assignment, operands: Mapping[str, Recorded]) -> Recorded:
+    """Return an assignment of which the operands are expressions."""
+    extents = infer_extents(assignment, {name: node.shape for name, node in operands.items()})
+    fresh = {v: _variable() for v in extents}
+
+    def inserted(node: Expr) -> Expr | None:
+        match node:
+            case Access(tensor=tensor, indices=indices):
+                places = [fresh[v] for v in indices]
+                return rename_variables(operands[tensor].expr, dict(zip(operands[tensor].axes, places, strict=True)))
+            case Reduce(op=op, vars=vars, body=body):
+                read = free_variables(body)
+                bound = tuple([fresh[v] for v in vars if fresh[v] in read])
+                return Reduce(op, bound, body) if bound else body
+        return None
+
+    explicit, parts = explicit_sums(assignment), [*operands.values()]
+    dtype = result_dtype(explicit.value, {name: node.dtype for name, node in operands.items()})
+    target = assignment.target.indices
+    return Recorded(
+        rewrite(explicit.value, inserted), tuple([fresh[v] for v in target]), tuple([extents[v] for v in target]),
+        dtype, {name: s for p in parts for name, s in p.sources.items()}, None, sum(p.size for p in parts),
+        any(p.is_array for p in parts), _line(), tuple({id(b): b for p in parts for b in p.before}.values()),
+    )  # fmt: skip
+
+
+def product(a: Recorded, b: Recorded) -> Recorded:
+    """Return ``a @ b`` by the rules of ``numpy.matmul``."""
+    if not (isinstance(a, Recorded) and isinstance(b, Recorded) and a.shape and b.shape):
+        raise ShapeError("matmul: an operand is a scalar; use * instead")
+    if a.shape[-1] != b.shape[-2 if b.ndim > 1 else 0]:
+        raise ShapeError(f"matmul: the inner sizes differ: {a.shape} @ {b.shape}")
+    if b.ndim > 1:  # rows and columns get axes of their own, and the inner axes are last
+        b = b.turned((*range(b.ndim - 2), b.ndim - 1, b.ndim - 2))
+        if a.ndim > 1:
+            a, b = a.with_axes((a.ndim - 1,)), b.with_axes((b.ndim - 2,))
+    return mapped("multiply", (a, b)).reduced("add", -1, False)
+
+
+# -- running --------------------------------------------------------------------------------------------------------
+@record
+class Statement:
+    """An assignment of a program of lazy tensors, under standard names."""
+
+    name: str
+    assignment: Assignment
+    reads: Mapping[str, Source | str]  # what the names of operands stand for: an object, or an earlier statement
+    ones: tuple[int, ...]  # axes of size 1 of the result that the assignment does not have
+    line: str
+
+    def storages(self, values: Mapping[str, Storage], of: Callable[[Any], Any] = lambda obj: obj) -> dict[str, Storage]:
+        """Return the operands, from earlier results and from what ``of`` returns in the place of each object."""
+        return {
+            name: values[read] if isinstance(read, str) else replace(read, of=of(read.of)).operand().storage
+            for name, read in self.reads.items()
+        }
+
+    def result(self, storages: Mapping[str, Storage]) -> Storage:
+        """Compute the statement."""
+        value, target = self.assignment.value, self.assignment.target.indices
+        if isinstance(value, Access) and len({*value.indices}) == len(target):
+            order = tuple([value.indices.index(v) for v in target])
+            (storage,) = storages.values()
+            result = storage if order == tuple(range(len(order))) else storage.permuted(order)
+        else:
+            try:
+                result = execution.evaluate(self.assignment, storages)
+            except WeftError as error:
+                error.add_note(f"the expression was written in {self.line}")
+                raise
+        return with_axes(result, self.ones)
+
+
+def run(nodes: Sequence[Recorded]) -> list[Storage]:
+    """Compute expressions, and what they have in common once."""
+    return run_statements(statements(nodes), len(nodes))
+
+
+def run_statements(program: Sequence[Statement], count: int, arguments: Sequence[Any] = ()) -> list[Storage]:
+    """Return the results of a program, which are its statements of the names ``r0``, ``r1`` and so on."""
+    values: dict[str, Storage] = {}
+
+    def of(obj: Any) -> Any:
+        return arguments[obj.place] if arguments and isinstance(obj, Argument) else obj
+
+    for statement in program:
+        values[statement.name] = statement.result(statement.storages(values, of))
+    return [values[f"r{k}"] for k in range(count)]
+
+
+def statements(nodes: Sequence[Recorded]) -> list[Statement]:
+    """Return the statements that compute expressions, in the order in which they run."""
+    values = {f"r{k}": (node.expr, node.axes) for k, node in enumerate(nodes)}
+    lines = {f"r{k}": node.line for k, node in enumerate(nodes)}
+    if len(nodes) > 1:
+        _share(values)
+    sources = {name: source for node in nodes for name, source in node.sources.items()}
+    program, left = list[Statement](), dict(values)
+    while left:
+        name = next(n for n, (e, _) in left.items() if not any(a.tensor in left for a in accesses(e)))
+        expr, axes = left.pop(name)
+        free = free_variables(expr)
+        plain, names = standard(Assignment(Access("C", tuple([v for v in axes if v in free])), expr))
+        reads = {new: old if old in values else sources[old] for old, new in names.items()}
+        ones = tuple([k for k, v in enumerate(axes) if v not in free])
+        program.append(Statement(name, plain, reads, ones, lines.get(name, nodes[0].line)))
+    return program
+
+
+@record
+class Part:
+    """A part of an expression that may occur in others, with other variables."""
+
+    expr: Expr
+
+    @cached
+    def canonical(self) -> tuple[Expr, tuple[str, ...]]:
+        """Return the part with standard variables, and the variables that it has for them."""
+        return canonical(self.expr)
+
+    @cached
+    def size(self) -> int:
+        """Return the number of nodes."""
+        return len(walk(self.expr))
+
+    def variables_of(self, node: Expr) -> tuple[str, ...] | None:
+        """Return the variables of an equal part, in the order of those of this one; None for another part."""
+        if type(node) is not type(self.expr) or len(walk(node)) != self.size:
+            return None
+        other, variables = canonical(node)
+        return variables if other == self.canonical[0] else None
+
+    def replaced(self, expr: Expr, name: str, axes: Sequence[str]) -> Expr:
+        """Return an expression with accesses to a tensor of some axes in the place of the part."""
+        mine = self.canonical[1]
+
+        def access(node: Expr) -> Expr | None:
+            theirs = self.variables_of(node)
+            return None if theirs is None else Access(name, tuple([theirs[mine.index(v)] for v in axes]))
+
+        return rewrite_outermost(expr, access)
+
+
+def _share(values: dict[str, tuple[Expr, tuple[str, ...]]]) -> None:
+    """Make statements of reductions that several results have, and let results read others that they contain."""
+    exprs = [expr for expr, _ in values.values()]
+    exprs += [part for expr in exprs for part in outermost_reductions(expr)]
+    for part in sorted([Part(e) for e in exprs if e.children], key=lambda part: -part.size):
+        users = [n for n, (e, _) in values.items() if any(part.variables_of(node) is not None for node in walk(e))]
+        if len(users) < 2:
+            continue
+        name = next((n for n in users if part.variables_of(values[n][0]) is not None), f"t{len(values)}")
+        owner, axes = values.setdefault(name, (part.expr, part.canonical[1]))
+        free = free_variables(owner)
+        for user in users:
+            if user != name:
+                expr, own = values[user]
+                values[user] = Part(owner).replaced(expr, name, [v for v in axes if v in free]), own
