@@ -116,7 +116,7 @@ def test_every_public_function_has_a_state():
     tools = """
         Compressed Dense Format LevelFormat Singleton SparseTensor TensorFile WeftError array_api autograd compile
         config csgraph derivative jax jvp torch value_and_grad vjp
-        dask errors evaluate explain fft
+        compute dask errors evaluate explain fft fused lazy
         formats from_coords from_levels from_networkx from_series from_table get_num_threads interop lib
         linalg load load_npz open query random
         read_mtx read_tns register_format save save_npz set_num_threads show_versions spy testing to_scipy to_table
