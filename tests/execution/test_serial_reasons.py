@@ -23,7 +23,7 @@ def parallel(text, **formats):
     [
         (SUM, "csf", "the loop over i merges A and B"),
         (SUM, "coo", "the loop over i merges A and B"),
-        (SUM, "hash", "several nests of loops, one after the other, list the entries of C"),
+        (SUM, "dok", "several nests of loops, one after the other, list the entries of C"),
         (SUM, "hyb", "capped finds places by what came before"),
         (SCALED, "jad", "iterations of the loop over #i append to the same parts of C"),
         (SCALED, "banded", "banded asks for several counts of entries"),

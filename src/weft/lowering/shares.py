@@ -113,9 +113,7 @@ def shared_result(emitter: Emitter, loop: Forall) -> ir.Stmt | None:
         ir.Declare(size, writer.values_below(0)),
         cut.counted,
         # Two threads take as long for three parts of equal size as for four.
-        ir.Declare(
-            cut.shares, minimum(lit(MOST_PARTS), mul(lit(2), ir.Binary("/", cut.entries, mul(lit(2), least))))
-        ),
+        ir.Declare(cut.shares, minimum(lit(MOST_PARTS), mul(lit(2), ir.Binary("/", cut.entries, mul(lit(2), least))))),
         if_(gt(cut.shares, lit(1)), shared, serial),
     )
 
