@@ -10,7 +10,6 @@ import pytest
 import weft
 from optimiser.random_programs import by_numpy
 from optimiser.spellings import COMPUTATIONS
-from weft import execution
 from weft.code_options import code_options
 from weft.config import config
 from weft.errors import NotationError, ResultTooLargeError, ShapeError
@@ -165,25 +164,6 @@ def test_a_product_of_many_factors_stays_as_it_is_written():
 
 
 # -- the results ----------------------------------------------------------------------------------------------------
-def test_one_format_over_spellings_sizes_and_densities():
-    for texts in (
-        COMPUTATIONS["two products"][:4],
-        COMPUTATIONS["three matrices"][:3],
-        COMPUTATIONS["product of sums"],
-        COMPUTATIONS["a matrix and its transpose"][:3],
-    ):
-        formats = set()
-        for n, many in ((10, 1), (10, 10), (3000, 1), (3000, 20)):
-            A, B = csr(0, n, many)._storage, csr(1, n, many)._storage
-            given = {"A": A, "B": B, "x": weft.asarray(vector(n))._storage, "X": weft.asarray(np.ones((n, 8)))._storage}
-            for text in texts:
-                assignment = parse(text)
-                read = dict.fromkeys(access.tensor for access in assignment.value.distinct_accesses)
-                plan = execution.plan_for_operands(assignment, [given[name] for name in read])
-                formats.add((plan.target.format, plan.target.dtype))
-        assert len(formats) == 1
-
-
 def test_programs_and_single_statements_compute_the_same():
     A, B, x = csr(0), csr(1), vector()
     dense = A.todense() @ (B.todense() @ x)

@@ -1,21 +1,25 @@
 """Dtype, fill value and format of a result for which the user gives none, from the types of the operands.
 
-The format is chosen level by level. A level is dense if the loop over its variable visits every coordinate, else
-compressed. The order of the axes is that of the first sparse operand that has all of them, else the target's own. A
-matrix that is computed from matrices and coordinate lists has an array over its first axis
-(``docs/explanation/results.md``).
+The format follows from one form of the expression, whatever its spelling: products are under one sum, and reductions
+inside other expressions are operands with formats of their own. It is chosen level by level. A level is dense if the
+loop over its variable visits every coordinate, else compressed. The order of the axes is that of the first sparse
+operand that has all of them, else the target's own. A matrix that is computed from matrices and coordinate lists has an
+array over its first axis (``docs/explanation/results.md``).
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from ..concrete_notation.transformations import factors, product
 from ..concrete_notation.values import UNKNOWN, same_value
 from ..formats import Compressed, Dense, Format, TensorType
 from ..formats.append_chains import is_appendable
 from ..formats.format import dtypes_of, level_variables
 from ..index_notation import dtype_promotion, free_variables
-from ..index_notation.nodes import Access, Apply, Assignment, Expr, Reduce
+from ..index_notation.nodes import Access, Apply, Assignment, Expr, Literal, Reduce
+from ..index_notation.traversal import outermost_reductions, replaced, rewrite
+from ..records import replace
 from ..remapping import Remapping
 from ..remapping.nodes import axes_of
 from .coordinate_sets import has_every_value, is_full
@@ -44,7 +48,8 @@ def result_format(
 ) -> Format:
     """Return the format of a result for which none is given."""
     indices = assignment.target.indices
-    value = assignment.value
+    value, types = _typed(rewrite(assignment.value, _one_sum), types, no_dense_levels)
+    assignment = replace(assignment, value=value)
     structure = _same_structure(assignment, types) or (None if part else _product_structure(assignment, types))
     if structure is not None:
         return structure
@@ -64,7 +69,8 @@ def result_format(
         order = tuple(v for v in dict.fromkeys(level_variables(lead, types[lead.tensor].format)) if v in indices)
     else:
         order = (*outermost, *(v for v in indices if v not in outermost))
-    sparse.sort(key=lambda a: (a != lead, order[0] not in a.indices))  # whatever the order of the factors is
+    # Whatever the order of the factors is: the lead comes first, then what has the outer axes.
+    sparse.sort(key=lambda a: (a != lead, [order.index(v) for v in order if v in a.indices]))
     reduced = len(indices) == 1 and not (no_dense_levels or part)
     full = {v: _dense_level(value, v, types, reduced) is not False for v in order}
     if arrays and not (no_dense_levels or part):
@@ -75,10 +81,10 @@ def result_format(
         of_lead = lead is not None and _dense_level(lead, v, types)
         first = lead is None and sparse != [] and v in sparse[0].indices
         full[v] = full[v] and bool(of_lead or first or (is_full(value, v, types) and not _linked(sparse, v)))
-    # An array holds a result that is full, has no known fill value, or comes from a contraction with an array.
-    contracts = not part and _contracts_to_dense(assignment, types)
+    # An array holds a result that is full, has no known fill value, or is reduced to what is nearly full.
+    reduces = not (part or no_dense_levels) and _reduces_to_dense(assignment, types)
     every = all(full.values()) or has_every_value(value, types)
-    if every or result_fill(value, types) is None or contracts:
+    if every or result_fill(value, types) is None or reduces:
         return dense_format(assignment, types)
     levels = tuple(Dense() if full[v] else Compressed() for v in order)
     return Format(Remapping(tuple(indices.index(v) for v in order)), levels)
@@ -158,11 +164,17 @@ def _same_structure(assignment: Assignment, types: Mapping[str, TensorType]) -> 
     """
     if result_fill(assignment.value, types) is None:
         return None
+    indices = assignment.target.indices
     operands = [a for a in assignment.value.distinct_accesses if a.indices]
-    formats = {types[a.tensor].format for a in operands}
+    if len(operands) == 1 and sorted(operands[0].indices) == sorted(indices):
+        axes = [operands[0].indices.index(v) for v in indices]
+        formats = {types[operands[0].tensor].format.permuted(axes)}
+        operands = [replace(operands[0], indices=indices)]
+    else:
+        formats = {types[a.tensor].format for a in operands}
     if len(operands) > 1:
         formats = {format.canonical() for format in formats}
-    same = len(formats) == 1 and all(a.indices == assignment.target.indices for a in operands)
+    same = len(formats) == 1 and all(a.indices == indices for a in operands)
     format = formats.pop() if same else deciding_format(assignment, types)
     if format is None or format.conditions or format.is_dense:
         return None
@@ -170,15 +182,25 @@ def _same_structure(assignment: Assignment, types: Mapping[str, TensorType]) -> 
 
 
 def _product_structure(assignment: Assignment, types: Mapping[str, TensorType]) -> Format | None:
-    """Return the format of a product of matrices of blocks or of diagonals, whose structure carries over, or None."""
-    match assignment.value:
-        case Reduce(op="add", vars=(k,), body=Apply(op="multiply", args=(Access() as a, Access() as b))):
-            first, second = types[a.tensor].format, types[b.tensor].format
-        case _:
-            return None
-    indices = assignment.target.indices
-    if len(indices) != 2 or (a.indices, b.indices) != ((indices[0], k), (k, indices[1])):
+    """Return the format of a product of matrices of blocks or of diagonals, whose structure carries over, or None.
+
+    Numbers and arrays along one axis may scale it.
+    """
+    indices, value = assignment.target.indices, assignment.value
+    if not isinstance(value, Reduce) or value.op != "add" or len(value.vars) != 1 or len(indices) != 2:
         return None
+    parts = [f for f in factors(value.body) if not isinstance(f, Literal)]
+    if not all(isinstance(f, Access) for f in parts):
+        return None
+    matrices = [
+        a for a in parts if isinstance(a, Access) and not (types[a.tensor].format.is_dense and len(a.indices) < 2)
+    ]
+    matrices.sort(key=lambda a: indices[0] not in a.indices)
+    ((i, j), (k,)) = indices, value.vars
+    if [a.indices for a in matrices] != [(i, k), (k, j)]:
+        return None
+    a, b = matrices
+    first, second = types[a.tensor].format, types[b.tensor].format
     if not all(same_value(types[access.tensor].fill, 0) for access in (a, b)):
         return None
     if first == second and all(level.implied for level in first.levels[1:]):
@@ -203,12 +225,52 @@ def _linked(sparse: Sequence[Access], v: str) -> bool:
     return any(v in access.indices for access in sparse[1:]) and v not in sparse[0].indices
 
 
+def _typed(
+    value: Expr, types: Mapping[str, TensorType], no_dense_levels: bool
+) -> tuple[Expr, Mapping[str, TensorType]]:
+    """Return an expression in which reductions are operands, and the types of these, if it is no reduction itself."""
+    sums = [] if isinstance(value, Reduce) else list(dict.fromkeys(outermost_reductions(value)))
+    known = dict(types)
+    for n, part in enumerate(sums):
+        operand = Access(f"sum {n}", tuple(free_variables(part)))
+        format = result_format(Assignment(operand, part), types, no_dense_levels)
+        fill = result_fill(part, types)
+        known[operand.tensor] = TensorType.of(result_dtype(part, types), format, fill=0 if fill is None else fill)
+        value = replaced(value, part, operand)
+    return value, known
+
+
+def _one_sum(node: Expr) -> Expr | None:
+    """Return a product with sums, or the sum of such a product, as one sum; None for other expressions."""
+    if isinstance(node, Reduce) and node.op == "add" and isinstance(node.body, Reduce) and node.body.op == "add":
+        return Reduce("add", (*node.vars, *node.body.vars), node.body.body)
+    parts = factors(node) if isinstance(node, Apply) and node.op == "multiply" else []
+    sums = [part for part in parts if isinstance(part, Reduce) and part.op == "add"]
+    if not sums:
+        return None
+    inside = [part.body if isinstance(part, Reduce) and part in sums else part for part in parts]
+    return Reduce("add", tuple([v for part in sums for v in part.vars]), product(inside))
+
+
+def _reduced_operands(expr: Reduce, v: str, types: Mapping[str, TensorType]) -> list[Access]:
+    """Return the sparse operands of a reduction that decide where a result over ``v`` has entries.
+
+    Operands that no variable connects with ``v`` are reduced to numbers.
+    """
+    sparse = [a for a in expr.distinct_accesses if not types[a.tensor].format.is_dense]
+    linked, grown = {v}, set[str]()
+    while grown != linked:
+        grown = {*linked}
+        linked |= {u for a in sparse if linked & {*a.indices} for u in a.indices}
+    return [a for a in sparse if linked & {*a.indices}]
+
+
 def _is_array(expr: Reduce, v: str, types: Mapping[str, TensorType]) -> bool:
     """Return whether a reduction is stored as an array over ``v``, its only axis, whatever the operands' formats are.
 
     An operand that has no axis but ``v`` decides where there are entries, and one without ``v`` may leave out most.
     """
-    sparse = [a for a in expr.distinct_accesses if not types[a.tensor].format.is_dense]
+    sparse = _reduced_operands(expr, v, types)
     return {*free_variables(expr)} == {v} and all({*a.indices} > {v} for a in sparse)
 
 
@@ -223,6 +285,8 @@ def _dense_level(expr: Expr, v: str, types: Mapping[str, TensorType], reduced: b
     def operand(part: Access | Reduce) -> tuple[bool | None]:
         if isinstance(part, Reduce):
             return ((reduced and _is_array(part, v, types)) or _dense_level(part.body, v, types, reduced),)
+        if reduced and len(part.indices) > 1 and {*part.indices} == {v}:  # a diagonal, which is as long as an array
+            return (True,)
         levels = [level for u, level in types[part.tensor].levels_of(part) if u == v]
         return (all(level.full for level in levels) if levels else None,)
 
@@ -238,20 +302,16 @@ def _dense_level(expr: Expr, v: str, types: Mapping[str, TensorType], reduced: b
     return None if answer is None else answer[0]
 
 
-def _contracts_to_dense(assignment: Assignment, types: Mapping[str, TensorType]) -> bool:
-    """Return whether sparse matrices are contracted with a dense array, as in ``A.T @ x``, which gives a dense array.
+def _reduces_to_dense(assignment: Assignment, types: Mapping[str, TensorType]) -> bool:
+    """Return whether a result is an array because what is reduced leaves few coordinates out.
 
-    They may be tensors with more axes if the result has one. A sparse operand of which no axis is summed over, such as
-    the mask of a sampled product, keeps the result sparse.
+    At most one axis has no dense operand, and an array is contracted, as in ``A.T @ x``, or one operand is reduced. A
+    sparse operand of which no axis is summed over, such as the mask of a sampled product, keeps the result sparse.
     """
-    indices = set(assignment.target.indices)
-    sparse, contracted = False, False
-    for access in assignment.value.distinct_accesses:
-        summed = not set(access.indices) <= indices
-        if types[access.tensor].format.is_dense:
-            contracted |= summed
-        elif (len(access.indices) > 2 and len(indices) > 1) or not summed:
-            return False
-        else:
-            sparse = True
-    return sparse and contracted
+    indices, accesses = {*assignment.target.indices}, assignment.value.distinct_accesses
+    dense = [a for a in accesses if types[a.tensor].format.is_dense]
+    sparse = [a for a in accesses if a not in dense]
+    if not sparse or any({*a.indices} <= indices for a in sparse):
+        return False
+    contracts = any(not {*a.indices} <= indices for a in dense)
+    return (contracts or len(sparse) == 1) and len(indices.difference(*[a.indices for a in dense])) < 2

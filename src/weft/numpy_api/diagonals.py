@@ -20,12 +20,12 @@ from .. import execution
 from ..dtypes import shifted
 from ..errors import ShapeError
 from ..execution.plan_cache import kept
-from ..formats import Format, FormatLike, TensorType
+from ..formats import FormatLike, TensorType
 from ..index_notation.nodes import Access, Assignment
 from ..operations.axes import normalize_axis_index
 from ..operations.elementwise import plan_operation
 from ..operations.fill_change import change_fill, relabel_fill, require_dense
-from ..operations.indexing import coordinates, format_for_axes, getitem, has_long_array
+from ..operations.indexing import coordinates, format_for_axes, getitem
 from ..operations.operands import storage_of
 from ..runtime import memory
 from ..storage import Storage, checked_shape, coordinate_storage
@@ -139,8 +139,7 @@ def diagonal(x: Any, /, offset: int = 0, axis1: int = 0, axis2: int = 1, *, k: i
     Returns
     -------
     SparseTensor
-        A tensor whose last axis is the diagonal. It is a dense vector for a matrix whose format has an array as long
-        as an axis, such as csr.
+        A tensor whose last axis is the diagonal: a dense vector for a matrix.
 
     Raises
     ------
@@ -171,9 +170,8 @@ def diagonal(x: Any, /, offset: int = 0, axis1: int = 0, axis2: int = 1, *, k: i
         key = [slice(None)] * tensor.ndim
         key[a], key[b] = slice(first, first + count), slice(second, second + count)
         square = getitem(square, tuple(key))
-    dense = tensor.ndim == 2 and has_long_array(storage_of(tensor).format)
     # Implicit entries stay implicit on the diagonal, so that the fill value is the same.
-    found = _along(square.type, a, b, dense).run((square,))
+    found = _along(square.type, a, b).run((square,))
     return SparseTensor(relabel_fill(found, storage_of(tensor).type.fill))
 
 
@@ -210,12 +208,12 @@ def trace(
 
 
 @kept
-def _along(type: TensorType, a: int, b: int, dense: bool) -> execution.Plan:
+def _along(type: TensorType, a: int, b: int) -> execution.Plan:
     """Return the plan that selects the elements whose coordinates in two axes are equal."""
     n = type.format.order
     names = [f"i{axis if axis != b else a}" for axis in range(n)]
     target = (*(f"i{axis}" for axis in range(n) if axis not in (a, b)), f"i{a}")
-    format = Format.dense(1) if dense else format_for_axes(type.format, n - 1)
+    format = None if n == 2 else format_for_axes(type.format, n - 1)
     return plan_operation(Assignment(Access("B", target), Access("A", tuple(names))), (type,), format)
 
 

@@ -170,7 +170,13 @@ def vecdot(x1: Any, x2: Any, /, *, axis: int = -1) -> SparseTensor | Any:
     left = apply("conjugate", (x1,)) if a.dtype.kind == "c" else x1
     # NumPy's vecdot does not widen small integers, as sum() would.
     products = apply("multiply", (left, x2))
-    return total(products, axis=axis, dtype=products.dtype)
+    sums = total(products, axis=axis, dtype=products.dtype)
+    has_array = isinstance(x1, np.ndarray) or isinstance(x2, np.ndarray)
+    return (
+        sums.todense()
+        if has_array and isinstance(sums, SparseTensor) and any_storage_of(sums).format.is_dense
+        else sums
+    )
 
 
 @overload

@@ -209,14 +209,6 @@ def without_long_arrays(format: Format, shape: tuple[int, ...], entries: int) ->
     return Format(format.remapping, [Compressed()] * format.order)
 
 
-def has_long_array(format: Format) -> bool:
-    """Return whether a tensor in ``format`` has an array as long as an axis.
-
-    A dense vector beside such a tensor does not take much more memory.
-    """
-    return format.is_structured or (bool(format.levels) and format.levels[0].full)
-
-
 @lru_cache(maxsize=64)
 def coordinates(order: int) -> Format:
     """Return the format ``coo``."""

@@ -36,6 +36,8 @@ def plan_matmul(left: Storage, right: Storage, dense: bool) -> tuple[execution.P
     # C(b0,...,i,j) = sum(k, A(b0,...,i,k)*B(b0,...,k,j)); a vector has neither i nor j.
     target = (*(f"b{axis}" for axis in range(len(batch))), *("i",) * (len(a) > 1), *("j",) * (len(b) > 1))
     variant = execution.variant_for((left, right))
+    # Of vectors and matrices beside an array the result is one, however long its axes are.
+    dense = dense and max(len(a), len(b)) < 3
     return _product_plan(first, second, target, (left.type, right.type), dense, variant), (left, right)
 
 
