@@ -301,6 +301,7 @@ CASES: dict[str, Callable[[], Run]] = {
     "threads: coo form": lambda: bilinear("coo"),
     "threads: long row": long_row,
     "threads: A + B": binary("uniform", lambda a, b: a + b),
+    "threads: dcsr + dcsr": binary("uniform", lambda a, b: a + b, "dcsr"),
     "A + B": binary("uniform", lambda a, b: a + b),
     "A * B": binary("Lin", lambda a, b: a * b),
     "SpGEMM": binary("Lin", lambda a, b: a @ b),

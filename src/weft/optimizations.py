@@ -133,6 +133,11 @@ OPTIMIZATIONS = (
         ("threads: dot", "threads: coo form", "threads: long row"),
     ),
     Optimization(
+        "merge-cuts",
+        "Merges of outermost loops are cut into ranges of coordinates, for several threads.",
+        ("threads: dcsr + dcsr",),
+    ),
+    Optimization(
         "parallel-append", "Threads append parts of a result, before it is known how long each is.", ("threads: A + B",)
     ),
     Optimization(

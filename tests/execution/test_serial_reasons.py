@@ -21,8 +21,6 @@ def parallel(text, **formats):
 @pytest.mark.parametrize(
     ("text", "format", "reason"),
     [
-        (SUM, "csf", "the loop over i merges A and B"),
-        (SUM, "coo", "the loop over i merges A and B"),
         (SUM, "dok", "several nests of loops, one after the other, list the entries of C"),
         (SUM, "hyb", "capped finds places by what came before"),
         (SCALED, "jad", "iterations of the loop over #i append to the same parts of C"),

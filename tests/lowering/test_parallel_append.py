@@ -74,8 +74,7 @@ def test_as_from_one_thread(name, format, kind, in_parts, monkeypatch):
         check(found._storage)
         for mine, theirs in zip(arrays_of(found), arrays_of(alone), strict=True):
             np.testing.assert_array_equal(mine, theirs)
-    cut = 0 if format == "coo" else 2  # lists meet at their first level: such loops are not cut
-    assert in_parts[True] - before >= cut or kind == "empty"
+    assert in_parts[True] - before >= 2 or kind == "empty"
 
 
 def test_counted_where_the_bound_is_too_large(in_parts, monkeypatch):

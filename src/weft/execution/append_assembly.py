@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from operator import mul
 from typing import Any
 
 import numpy as np
@@ -11,7 +12,7 @@ from ..abi import CHUNKS_PER_THREAD
 from ..dtypes import INT32_MAX
 from ..errors import IndexOverflowError, LoweringError
 from ..formats import TensorType
-from ..formats.append_chains import is_unordered_list
+from ..formats.append_chains import AppendedArray, appended_arrays, is_unordered_list
 from ..formats.size_bound import SizeBound
 from ..records import cached
 from ..runtime import memory
@@ -121,25 +122,40 @@ class AppendAssembly(EvaluatedAssembly):
         # Small chunks stay in the cache of the thread that appends them.
         entries, part = sum([s.vals.size for s in storages]), thresholds.THRESHOLDS.entries_per_part
         chunks = max(threads * CHUNKS_PER_THREAD, entries // part)
-        counts = np.zeros(chunks + 1, np.int64)
+        n = len(self.chains)
+        counts = np.zeros((chunks + 1, n), np.int64)
         counts[0] = chunks
         if status := functions["bound"](room.empty_result.struct, *structs, counts_pointer(counts), threads):
             self.fail(status, room.shape)
         # There is room for the whole result, and for the largest part in memory of each thread's own.
-        most, total = int(counts[1:].max()), int(counts[1:].sum())
-        roles = zip(self.type.format.roles, self.type.index_dtypes, strict=True)
-        crds = [np.dtype(t) for (k, role), t in roles if role == "crd" and k >= self.chains[0].first]
-        arrays = (*crds, np.dtype(self.type.dtype))
-        size = (total + threads * most) * sum(d.itemsize for d in arrays)
-        if size > thresholds.THRESHOLDS.bytes_by_bound or total > INT32_MAX or not memory.fits(size):
+        most, totals = counts[1:].max(axis=0) + self._beside, counts[1:].sum(axis=0).tolist()
+        totals = [int(min(total, limit)) for total, limit in zip(totals, room.limits, strict=True)]
+        lengths = [threads * int(most[a.chain] + a.of_parents) for a in self._appended]
+        size = room.bytes(totals) + sum(map(mul, lengths, (d.itemsize for d in self._dtypes)))
+        if size > thresholds.THRESHOLDS.bytes_by_bound or max(totals) > INT32_MAX or not memory.fits(size):
             return None
-        result = room.allocate([int(min(total, room.limits[0]))])
-        spares = [memory.empty(threads * most, dtype) for dtype in arrays]
-        counts = np.array([chunks, most, 0, 0], np.int64)
+        result = room.allocate(totals)
+        spares = [memory.empty(length, dtype) for length, dtype in zip(lengths, self._dtypes, strict=True)]
+        counts = np.array([chunks, *most, 0, *[0] * n], np.int64)
         with_spares = Storage(result.shape, result.type, (*result.arrays, *spares), result.vals)
         if status := functions["evaluate"](with_spares.struct, *structs, counts_pointer(counts), threads):
             self.fail(status, room.shape)
-        return room.trim(result, [int(counts[3])])
+        return room.trim(result, counts[-n:].tolist())
+
+    @cached
+    def _beside(self) -> np.ndarray:
+        """Coordinates in each chain that a chunk may write before it is known whether anything is stored below."""
+        return np.array([1] * (len(self.chains) - 1) + [0])
+
+    @cached
+    def _appended(self) -> tuple[AppendedArray, ...]:
+        return appended_arrays(self.type.format)
+
+    @cached
+    def _dtypes(self) -> list[np.dtype[Any]]:
+        """Dtypes of the arrays to which chunks append."""
+        dtypes = dict(zip(self.type.format.roles, self.type.index_dtypes, strict=True))
+        return [np.dtype(self.type.dtype if a.level is None else dtypes[a.level, a.role]) for a in self._appended]
 
     def count(self, storages: Sequence[Storage], shape: tuple[int, ...]) -> int:
         """Return the number of coordinates in the last level of a result."""

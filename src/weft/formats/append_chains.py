@@ -34,6 +34,29 @@ def append_chains(format: Format) -> tuple[AppendChain, ...]:
     return tuple(chains)
 
 
+@record
+class AppendedArray:
+    """An array to which parts of a result are appended: coordinates, values, or edges of the chain above."""
+
+    level: int | None  # None for values
+    role: str
+    chain: int  # the chain with one element for each coordinate
+    of_parents: bool  # whether these are edges: element 0 belongs to no parent
+
+
+def appended_arrays(format: Format) -> tuple[AppendedArray, ...]:
+    """Return the arrays to which parts of a result are appended, in the order of the levels."""
+    arrays: list[AppendedArray] = []
+    for chain in append_chains(format):
+        for k in range(chain.first, chain.last + 1):
+            for role in format.levels[k].roles:
+                if role == "crd":
+                    arrays.append(AppendedArray(k, role, chain.index, False))
+                elif chain.index:
+                    arrays.append(AppendedArray(k, role, chain.index - 1, True))
+    return (*arrays, AppendedArray(None, "vals", len(append_chains(format)) - 1, False))
+
+
 def is_appendable(format: Format) -> bool:
     """Return whether a result in this format can be assembled in coordinate order.
 

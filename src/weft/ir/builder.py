@@ -100,6 +100,12 @@ def product(factors: Iterable[Expr]) -> Expr:
     return reduce(mul, factors, one)
 
 
+def total(terms: Iterable[Expr]) -> Expr:
+    """Return the sum of all terms, which is 0 if there are none."""
+    none: Expr = lit(0)
+    return reduce(add, terms, none)
+
+
 def _compare(op: str, a: Expr, b: Expr) -> Expr:
     return Binary(op, *_same(a, b))
 

@@ -28,6 +28,7 @@ class AppendWriter(LocatedWriter):
 
     def __init__(self, f: FunctionState, access: Access):
         super().__init__(f, access)
+        self.whole = self.vars  # the arrays of the whole result, even if chunks append to others
         self.chains = append_chains(self.format)
         self.counters = tuple(Var(f"p{self.vars.name}{chain.last + 1}") for chain in self.chains)
         self.unsequenced: set[int] = set()
@@ -41,7 +42,7 @@ class AppendWriter(LocatedWriter):
         for chain in self.chains:
             edges = self.format.levels[chain.first].capability(SequencedEdges)
             if edges is not None and edges.roles:
-                stmts.append(edges.seq_init_edges(self.vars.levels[chain.first], lit(0)))
+                stmts.append(edges.seq_init_edges(self.whole.levels[chain.first], lit(0)))
         return block(*stmts)
 
     def epilogue(self) -> Stmt:
@@ -61,7 +62,7 @@ class AppendWriter(LocatedWriter):
             return block()
         stmts: list[Stmt] = []
         for chain in self.chains:
-            level, m = self.format.levels[chain.first], self.vars.levels[chain.first]
+            level, m = self.format.levels[chain.first], self.whole.levels[chain.first]
             if chain.first == 0:
                 stmts.append(level.require(SequencedEdges).seq_insert_edges(m, lit(0), counts[chain.index]))
             elif chain.first in self.unsequenced:

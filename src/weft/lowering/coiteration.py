@@ -25,7 +25,7 @@ from ..records import replace
 from .environment import Environment
 from .loop_cases import LoopCases, require_order, stored_coordinate
 from .operand_values import value_of
-from .positions import bounds_of, child_position, coordinate
+from .positions import child_position, coordinate
 from .scalar_expressions import update
 
 
@@ -34,19 +34,18 @@ class Coiteration(LoopCases):
 
     def emit(self) -> ir.Stmt:
         """Return the loops."""
-        f = self.f
         iterators = self.ordered()
         require_order([it for it in iterators if it in self.p])
-        stmts: list[ir.Stmt] = []
-        for it in iterators:
-            begin, end = bounds_of(f, it, self.stmt.var, self.env)
-            if it in self.p:
-                stmts += [ir.Declare(self.p[it], begin), ir.Declare(self.end[it], end)]
-            else:
-                stmts.append(ir.Declare(self.coord, begin))
+        starts = [self._start(it) for it in iterators]
         self._narrow(iterators)
-        stmts += [self._while(loop) for loop in self.loops]
-        return block(*stmts)
+        return block(*starts, *map(self._while, self.loops))
+
+    def _start(self, it: LevelIterator) -> ir.Stmt:
+        """Return the declarations of an iterator's first position and the end, or of the first coordinate."""
+        begin, end = self.limits(it)
+        if it not in self.p:
+            return ir.Declare(self.coord, begin)
+        return block(ir.Declare(self.p[it], begin), ir.Declare(self.end[it], end))
 
     def _narrow(self, iterators: Sequence[LevelIterator]) -> None:
         """Declare merged coordinates in the dtype in which they are stored, if all iterators share one dtype."""
@@ -63,7 +62,7 @@ class Coiteration(LoopCases):
         merged = [it for it in loop if it is not full]
         conds = [lt(self.p[it], self.end[it]) for it in merged]
         if full is not None and not merged:
-            _, end = bounds_of(f, full, self.stmt.var, env)
+            _, end = self.limits(full)
             return ir.While(lt(self.coord, end), block(self.cases(loop, env), increment(self.coord)))
         # The coordinate of each iterator, and the least of them (2017, Fig. 11).
         body: list[ir.Stmt] = [

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
+from ..analysis.merge_lattice import LevelIterator
 from ..concrete_notation.nodes import Forall, Stmt
 from ..index_notation.nodes import Access
 from ..ir import nodes as ir
@@ -14,6 +15,9 @@ from .environment import Environment
 from .function_state import FunctionState
 from .positions import locate_levels
 from .result_writer import ResultWriter
+
+Bounds = tuple[ir.Expr, ir.Expr] | Mapping[LevelIterator, tuple[ir.Expr, ir.Expr]]
+"""The part of a loop that is lowered: its edges, or those of each iterator of a merge."""
 
 
 class Emitter(ABC):
@@ -28,7 +32,7 @@ class Emitter(ABC):
         """Return the code of a statement."""
 
     @abstractmethod
-    def forall(self, stmt: Forall, env: Environment, bounds: tuple[ir.Expr, ir.Expr] | None = None) -> ir.Stmt:
+    def forall(self, stmt: Forall, env: Environment, bounds: Bounds | None = None) -> ir.Stmt:
         """Return the code of a loop, or of the part of it within ``bounds``."""
 
     def resolve(self, env: Environment, accesses: Iterable[Access]) -> tuple[Environment, list[ir.Stmt]]:

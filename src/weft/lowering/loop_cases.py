@@ -30,7 +30,7 @@ from ..ir.builder import (
 from ..records import record, replace
 from .context import LoweringContext
 from .derived_coordinates import derive, is_settled
-from .emitter import Emitter
+from .emitter import Bounds, Emitter
 from .environment import Environment
 from .function_state import FunctionState
 from .operand_values import is_entry, value_of
@@ -57,7 +57,7 @@ class LoopCases(ABC):
         points: tuple[Point, ...],
         env: Environment,
         writes: bool,
-        bounds: tuple[ir.Expr, ir.Expr] | None,
+        bounds: Bounds | None,
     ):
         self.emitter, self.f, self.context = emitter, emitter.state, emitter.context
         self.stmt, self.points, self.env, self.bounds = stmt, points, env, bounds
@@ -73,6 +73,12 @@ class LoopCases(ABC):
         self.end = {it: f.name(f"{p.name}_end") for it, p in self.p.items()}
         self.here = {it: f.name(f"{name}{p.name[1:]}") for it, p in self.p.items()}
         self.one_interval = share_interval(self.ordered(), self.context.types)
+
+    def limits(self, it: LevelIterator) -> tuple[ir.Expr, ir.Expr]:
+        """Return the bounds of an iterator, or of the part of it that is lowered."""
+        if self.bounds is None:
+            return bounds_of(self.f, it, self.stmt.var, self.env)
+        return self.bounds if isinstance(self.bounds, tuple) else self.bounds[it]
 
     @abstractmethod
     def emit(self) -> ir.Stmt:

@@ -38,13 +38,14 @@ from . import prefetch
 from .append_writer import AppendWriter
 from .coiteration import Coiteration
 from .duplicates import may_revisit
-from .emitter import Emitter
+from .emitter import Bounds, Emitter
 from .environment import Environment, Strip
 from .function_kind import FunctionKind
 from .function_state import FunctionState
 from .loop_cases import LoopCases, require_order
 from .operand_values import fill_expr, scalar
 from .positions import bounds_of, child_position, coordinate
+from .range_bounds import range_bounds
 from .simd_reductions import SHORT, in_any_order, split_by_mean_length, split_by_row_length
 
 RUN = 12
@@ -57,7 +58,7 @@ def emit_loops(
     points: tuple[Point, ...],
     env: Environment,
     writes: bool,
-    bounds: tuple[ir.Expr, ir.Expr] | None,
+    bounds: Bounds | None,
 ) -> ir.Stmt:
     """Return the loops of a ``forall`` with a lattice, or the part of them within ``bounds``."""
     iterators = list(dict.fromkeys(it for p in points for it in p.coiterate))
@@ -69,11 +70,15 @@ def emit_loops(
         if filled and any(a.op is None for a in assignments(stmt)):
             raise LoweringError(f"nothing is computed over {stmt.var}, and {emitter.context.target} not filled")
         return block()  # nothing is added or appended
-    # A bound needs no loop if it follows from the number of iterations.
+    # A bound needs no loop if it follows from the number of iterations, or of positions below them.
     writer = cases.appending
-    if emitter.state.kind is FunctionKind.BOUND and writer is not None and _only_appends(cases, writer):
-        return increment(writer.counters[-1], _most(cases))
-    if bounds is not None and not single:
+    if emitter.state.kind is FunctionKind.BOUND and writer is not None:
+        ranges = {} if env.coords else {it: cases.limits(it) for it in cases.ordered()}
+        if most := range_bounds(emitter.state, writer, ranges):
+            return block(*map(increment, writer.counters, most))
+        if _only_appends(cases, writer):
+            return increment(writer.counters[-1], _most(cases))
+    if bounds is not None and plain and not single:
         raise LoweringError("only plain loops are cut into chunks")
     return cases.emit()
 
@@ -89,7 +94,7 @@ def _most(cases: LoopCases) -> ir.Expr:
     """Return a bound of the iterations: the sum over all iterators of a union, the minimum over an intersection."""
     widths = []
     for it in cases.ordered():
-        begin, end = cases.bounds or bounds_of(cases.f, it, cases.stmt.var, cases.env)
+        begin, end = cases.limits(it)
         widths.append(maximum(sub(end, begin), lit(0)))
     if len(cases.loops) == 1:
         return minimum(*widths)
@@ -112,7 +117,7 @@ class PlainLoops(LoopCases):
         """Return the loop over one iterator."""
         f, env = self.f, self.env
         limits = bounds_of(f, it, self.stmt.var, env)
-        begin, end = self.bounds or limits
+        begin, end = self.limits(it)
         if (strip := env.strips.get(self.stmt.var)) is not None:
             return self._in_strip(it, strip)
         # Coordinate value iteration.

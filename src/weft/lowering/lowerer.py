@@ -23,7 +23,7 @@ from ..ir.builder import add, block, gt, if_, lit, mul, sub
 from . import loop_splits, shares, workspaces
 from .context import LoweringContext
 from .duplicates import behind_run, may_revisit
-from .emitter import Emitter
+from .emitter import Bounds, Emitter
 from .environment import Environment
 from .function_kind import FunctionKind
 from .function_spec import FunctionSpec
@@ -31,10 +31,13 @@ from .function_state import FunctionState
 from .implicit_entries import visit
 from .long_rows import LongRows, long_rows
 from .loops import emit_loops
+from .merge_cuts import merge_cuts
 from .operand_values import fill_expr, read_fills
 from .positions import bounds_of, coordinate
 from .result_writer import LocatedWriter
 from .thread_partials import THREADS
+
+_CHUNK = ir.Var("chunk_begin"), ir.Var("chunk_end")
 
 
 class Lowerer(Emitter):
@@ -94,14 +97,16 @@ class Lowerer(Emitter):
         if not writer.can_be_cut:
             return None
         chunk, n = ir.Var("chunk"), ir.Var("chunks")
-        lo, hi = cut_lo, cut_hi = ir.Var("chunk_begin"), ir.Var("chunk_end")
+        lo, hi = cut_lo, cut_hi = _CHUNK
         sized, moved = block(), block()
         if cut is not None:
             sized = loop_splits.size_of_blocks(state, cut, stmt)
             limits = (lit(0), loop_splits.block_count(state, cut, stmt, Environment()))
         else:
             driver = state.driver_of(stmt)
-            if driver is None or not (driver.certain or driver.level == 0):
+            if driver is None:
+                return self._chunked_merge(stmt)
+            if not (driver.certain or driver.level == 0):
                 return None
             limits = bounds_of(state, driver, stmt.var, Environment()) if rows is None else rows.between
             # Chunks by position must not cut runs of duplicates, unless each has its own position in the result.
@@ -115,8 +120,8 @@ class Lowerer(Emitter):
                 at = partial(coordinate, state, driver, env=Environment())
                 runs = (behind_run(edge, limits, at) for edge in (cut_lo, cut_hi))
                 moved = block(*runs, ir.Declare(lo, cut_lo), ir.Declare(hi, cut_hi))
-        state.chunked = True
         if self.context.options.target == "cuda":  # a device shares the iterations themselves
+            state.chunked = True
             once = ir.For(chunk, lit(0), lit(1), block(writer.start(chunk), self.forall(stmt, Environment())))
             return block(sized, ir.Parallel(lit(1), block(*state.scratch), once, block(*state.release)))
         ranged, number, total = (block(), chunk, n) if rows is None else rows.range_of(chunk, n)
@@ -130,10 +135,25 @@ class Lowerer(Emitter):
             moved,
             *writer.align_chunk((lo, hi), limits),
         ]
-        body = self.forall(stmt, Environment(), bounds=(lo, hi))
-        loop = ir.For(chunk, lit(0), total, block(*bounds, writer.start(chunk), body, writer.finish(chunk)))
-        region = ir.Parallel(THREADS, block(*state.scratch), loop, block(*state.release))
-        return block(sized, ir.Declare(n, writer.chunks), region)
+        return block(sized, ir.Declare(n, writer.chunks), self._region(stmt, (chunk, total), block(*bounds), _CHUNK))
+
+    def _chunked_merge(self, stmt: Forall) -> ir.Stmt | None:
+        """Return a merge in ranges of coordinates that threads share, or None if it cannot be cut."""
+        chunk, n = ir.Var("chunk"), ir.Var("chunks")
+        cuts = None if self.writer.finds_positions else merge_cuts(self.state, stmt, n, _CHUNK)
+        if cuts is None:
+            return None
+        region = self._region(stmt, (chunk, n), cuts.range_of(chunk), cuts.ranges)
+        return block(ir.Declare(n, self.writer.chunks), cuts.search, region, ir.Free(cuts.edges))
+
+    def _region(self, stmt: Forall, chunk: tuple[ir.Var, ir.Expr], declared: ir.Stmt, bounds: Bounds) -> ir.Stmt:
+        """Return the parallel region in which threads take chunks, given a chunk's number and how many there are."""
+        writer, state, (number, count) = self.writer, self.state, chunk
+        state.chunked = True
+        body = self.forall(stmt, Environment(), bounds=bounds)
+        each = block(declared, writer.start(number), body, writer.finish(number))
+        loop = ir.For(number, lit(0), count, each)
+        return ir.Parallel(THREADS, block(*state.scratch), loop, block(*state.release))
 
     @property
     def _appends_copies(self) -> bool:
@@ -173,14 +193,15 @@ class Lowerer(Emitter):
         fill = fill_expr(self.state, value, self.context.types[target.tensor].dtype)
         return block(*decls, self.writer.fill(resolved, base, fill, part))
 
-    def forall(self, stmt: Forall, env: Environment, bounds: tuple[ir.Expr, ir.Expr] | None = None) -> ir.Stmt:
+    def forall(self, stmt: Forall, env: Environment, bounds: Bounds | None = None) -> ir.Stmt:
         instead = self.writer.in_place_of(stmt, env) if bounds is None else None
         return block(visit(self.state, stmt), self._loop(stmt, env, bounds)) if instead is None else instead
 
-    def _loop(self, stmt: Forall, env: Environment, bounds: tuple[ir.Expr, ir.Expr] | None) -> ir.Stmt:
+    def _loop(self, stmt: Forall, env: Environment, bounds: Bounds | None) -> ir.Stmt:
         v, writer = stmt.var, self.appending
         for cut in self.context.program.splits:
             if v == cut.outer:
+                assert bounds is None or isinstance(bounds, tuple)
                 return loop_splits.block_loop(self, cut, stmt, env, bounds)
             if v == cut.inner:
                 return loop_splits.inside_block_loop(self, cut, stmt, env)

@@ -29,19 +29,24 @@ static inline int64_t weft_unvectorized(int64_t value) {
 }
 
 //: weft_in_turn; needs weft_poll, weft_take
-/* A sum that grows in order: chunk me waits until all chunks with lower numbers have added theirs, adds its own n, and
-   returns the sum before it. turn[0] is the number of the chunk whose turn it is, and turn[1] the sum. */
-static inline int64_t weft_in_turn(int64_t *turn, int64_t me, int64_t n, int64_t *watch) {
+/* Sums that grow in order: chunk me waits until all chunks with lower numbers have added theirs, adds its own n sizes,
+   and gets the sums before them instead. turn[0] is the number of the chunk whose turn it is; the sums follow. */
+static inline void weft_in_turn(int64_t *turn, int64_t me, int64_t *sizes, int64_t n, int64_t *watch) {
   for (int64_t waits = 0; __atomic_load_n(turn, __ATOMIC_ACQUIRE) != me; waits++) {
     weft_pause();
     if (waits <= 5000) continue;
-    if (weft_poll(watch)) return 0; /* earlier chunks may have been stopped, so that their turn never ends */
+    if (weft_poll(watch)) { /* earlier chunks may have been stopped, so that their turn never ends */
+      for (int64_t k = 0; k < n; k++) sizes[k] = 0;
+      return;
+    }
     nanosleep(&(const struct timespec){0, 50000}, NULL); /* the thread that is waited for may need this core */
   }
-  int64_t before = turn[1];
-  turn[1] = before + n;
+  for (int64_t k = 0; k < n; k++) {
+    const int64_t before = turn[1 + k];
+    turn[1 + k] = before + sizes[k];
+    sizes[k] = before;
+  }
   __atomic_store_n(turn, me + 1, __ATOMIC_RELEASE);
-  return before;
 }
 
 //: weft_next_flag
