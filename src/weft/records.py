@@ -123,11 +123,13 @@ if not TYPE_CHECKING:
 
     def replace(record, /, **changes):
         """Return a copy of a record with other values of some fields, without use of the facts of ``dataclasses``."""
-        members = vars(type(record))
+        cls = type(record)
+        members = vars(cls)
         if "__record_fields__" not in members:
             return _replace(record, **changes)
-        kept = {name: getattr(record, name) for name in members["__match_args__"] if name not in changes}
-        return type(record)(**kept, **changes)
+        names = members["__match_args__"]
+        values = [changes.pop(name) if name in changes else getattr(record, name) for name in names]
+        return cls(*values, **changes)  # of which none is left, unless there is no such field
 
 
 def fields_getter(names: Sequence[str]) -> Callable[[Any], tuple[Any, ...]]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
+from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from functools import lru_cache, partial
 from typing import Any, Literal, TypeAlias
 
@@ -40,19 +40,19 @@ Visit: TypeAlias = Literal["scatter", "gather", "place", "workspace", "merge"]
 _DENSE = Dense()
 
 
-def constraints(access: Access, format: Format) -> Iterator[tuple[str, str]]:
-    """Yield pairs ``(outer, inner)`` of variables: a level without random access comes after all levels above it."""
+@lru_cache(maxsize=4096)
+def constraints(access: Access, format: Format) -> tuple[tuple[str, str], ...]:
+    """Return pairs ``(outer, inner)`` of variables: a level without random access comes after all levels above it."""
     variables = level_variables(access, format)
-    for k, level in enumerate(format.levels):
-        if not level.has_every:
-            for above in variables[:k]:
-                if above != variables[k]:
-                    yield above, variables[k]
+    walked = [k for k, level in enumerate(format.levels) if not level.has_every]
+    return tuple([(above, variables[k]) for k in walked for above in variables[:k] if above != variables[k]])
 
 
 def places(order: Sequence[str], derived: Sequence[DerivedVariable] = ()) -> dict[str, int]:
     """Return the number of the loop at which each variable is known, derived ones included; -1 if it needs no loop."""
     place = {v: n for n, v in enumerate(order)}
+    if not derived:
+        return place
     # A derived variable may need another one: passes over those that are left resolve every chain.
     left, before = [*derived], -1
     while len(left) != before:
@@ -74,14 +74,11 @@ def fits(access: Access, format: Format, order: Sequence[str], derived: Sequence
 
 def _follows(access: Access, format: Format, order: Sequence[str], place: Mapping[str, int]) -> bool:
     """Return whether the loops at some places iterate an access from the root of its hierarchy to the leaves."""
-    variables = level_variables(access, format)
     # A level that can be located takes a derived coordinate; any other level needs a loop of its own.
-    if any(
-        v not in place or (v not in order and not level.has_every)
-        for v, level in zip(variables, format.levels, strict=True)
-    ):
-        return False
-    return all(place[a] < place[b] for a, b in constraints(access, format))
+    for v, level in zip(level_variables(access, format), format.levels, strict=True):
+        if v not in place or (v not in order and not level.has_every):
+            return False
+    return not [above for above, below in constraints(access, format) if place[above] >= place[below]]
 
 
 _SCALAR = Access("")

@@ -15,7 +15,7 @@ from typing import Any
 from ..concrete_notation.values import same_value
 from ..formats import LevelFormat
 from ..index_notation.nodes import Access, Expr, Reduce
-from ..records import record
+from ..records import keeps_hash, record
 from .implicit_values import implicit_value
 from .iteration_algebra import fold, iteration_algebra
 
@@ -27,6 +27,7 @@ class TooManyCases(Exception):
     """A merge lattice has more points than allowed: their number doubles with each operand that may be implicit."""
 
 
+@keeps_hash
 @record
 class LevelIterator:
     """Iterator over one level of an access, or over the whole dimension (the universe) if ``access`` is None."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from functools import lru_cache
 
 # Words of C, macros of its headers, macros of compilers, and the parameters that each kernel has (counts, threads).
 _KEYWORDS = """
@@ -42,6 +43,7 @@ def is_reserved(name: str) -> bool:
     return name in _RESERVED or _PATTERNS.match(name) is not None
 
 
+@lru_cache(maxsize=4096)
 def mangle(name: str) -> str:
     """Return a legal C identifier for a name: the name itself if it is an identifier and not reserved.
 

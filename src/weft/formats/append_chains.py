@@ -19,6 +19,7 @@ class AppendChain:
     index: int  # number of the counter that the levels share, from 0
 
 
+@lru_cache(maxsize=1024)
 def append_chains(format: Format) -> tuple[AppendChain, ...]:
     """Return the appended levels of a result format, grouped by the counter that they share."""
     chains: list[AppendChain] = []

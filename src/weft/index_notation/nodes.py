@@ -28,6 +28,7 @@ class Expr(Node):
         return tuple(dict.fromkeys([node for node in walk(self) if isinstance(node, Access)]))
 
 
+@keeps_hash
 @record
 class Access(Expr):
     """Access to a tensor, ``tensor(indices...)``; a scalar has no indices.

@@ -7,10 +7,10 @@ fold trivial operations (``x + 0``, ``x * 1``, ``x * 0``, constants). They fold 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from functools import reduce
+from functools import lru_cache, reduce
 
 from .nodes import Binary, Block, Cast, Const, Declare, Expr, If, Load, Select, Stmt, Unary, Update, Var
-from .types import is_integer, promote, wrap
+from .types import INTEGERS, is_integer, promote, wrap
 
 _TRUE, _FALSE = Const(True, "bool"), Const(False, "bool")
 
@@ -22,6 +22,8 @@ def var(name: str, ty: str = "int64") -> Var:
 
 def lit(value: bool | int | float | complex, ty: str = "int64") -> Const:
     """Return a constant of the type ``ty``."""
+    if ty in INTEGERS:
+        return _integer_constant(int(value), ty)  # type: ignore[arg-type]
     if ty == "bool":
         return Const(bool(value), ty)
     if ty.startswith("float"):
@@ -29,6 +31,11 @@ def lit(value: bool | int | float | complex, ty: str = "int64") -> Const:
     if ty.startswith("complex"):
         return Const(complex(value), ty)
     return Const(int(value), ty)  # type: ignore[arg-type]
+
+
+@lru_cache(maxsize=1024)
+def _integer_constant(value: int, ty: str) -> Const:
+    return Const(value, ty)
 
 
 def cast(e: Expr, ty: str) -> Expr:

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
+from functools import wraps
 from operator import attrgetter
-from typing import Any
+from typing import Any, TypeVar
 
 from ..records import fields_getter
 from . import nodes as ir
 
 Node = ir.Expr | ir.Stmt
+_Fact = TypeVar("_Fact")
 
 # The fields of each class that hold nodes, in the order of evaluation. Call and Block hold tuples instead: see _SLOTS.
 _FIELDS: dict[type, tuple[str, ...]] = {
@@ -69,6 +71,20 @@ _DECLARING = (ir.Declare, ir.For, ir.Scan, ir.Allocate, ir.Array)
 _WITH_SCOPES = frozenset((*_INNER, *_DECLARING))  # which declare, or have statements
 
 
+def kept(compute: Callable[[Node], _Fact]) -> Callable[[Node], _Fact]:
+    """Let a node keep what a function returns for it, since many passes ask the same of a tree that never changes."""
+    name = f"_{compute.__name__}"
+
+    @wraps(compute)
+    def fact(node: Node) -> _Fact:
+        facts = node.__dict__
+        if name not in facts:
+            facts[name] = compute(node)
+        return facts[name]  # type: ignore[no-any-return]
+
+    return fact
+
+
 def _slots(node: Any) -> tuple[Any, ...]:
     """Return the children of ``node``, with None for each absent one."""
     return _SLOTS[type(node)](node)
@@ -105,10 +121,12 @@ def rewrite(node: Node, rule: Callable[[Node], Node | None]) -> Node:
     return node if new is None else new
 
 
-def walk(node: Node) -> list[Node]:
+@kept
+def walk(node: Node) -> Sequence[Node]:
     """Return ``node`` and all nodes under it, parents first, in the order of evaluation."""
     # A list, since a generator would cost a call for each node.
-    nodes, stack = [], [node]
+    nodes: list[Node] = []
+    stack: list[Node | None] = [node]
     below_of = _BELOW.get
     while stack:
         inner = stack.pop()
@@ -119,13 +137,23 @@ def walk(node: Node) -> list[Node]:
     return nodes
 
 
-def statements(node: Node, *, regions: bool = True) -> list[Node]:
+def statements(node: Node, *, regions: bool = True) -> Sequence[Node]:
     """Return ``node`` and all statements under it, parents first, in order.
 
     Expressions are not entered, nor parallel regions if ``regions`` is false.
     """
-    nodes, stack = [], [node]
-    inner_of = (_INNER if regions else _INNER_OF_ONE_THREAD).get
+    return _all_statements(node) if regions else _statements_in(node, _INNER_OF_ONE_THREAD)
+
+
+@kept
+def _all_statements(node: Node) -> Sequence[Node]:
+    return _statements_in(node, _INNER)
+
+
+def _statements_in(node: Node, inner_statements: Mapping[type, Callable[[Any], tuple[Any, ...]]]) -> Sequence[Node]:
+    nodes: list[Node] = []
+    stack: list[Node | None] = [node]
+    inner_of = inner_statements.get
     while stack:
         stmt = stack.pop()
         if stmt is not None:
@@ -135,9 +163,11 @@ def statements(node: Node, *, regions: bool = True) -> list[Node]:
     return nodes
 
 
-def variables(node: Node) -> list[ir.Var]:
+@kept
+def variables(node: Node) -> Sequence[ir.Var]:
     """Return the variables under ``node`` as often as they are used or declared, in the order of evaluation."""
-    variables, stack = [], [node]
+    variables: list[ir.Var] = []
+    stack: list[Node | None] = [node]
     below_of = _BELOW.get
     while stack:
         inner = stack.pop()
@@ -162,14 +192,15 @@ def declared_names(node: Node, *, regions: bool = True) -> list[str]:
     return [n.var.name for n in inside if type(n) in _DECLARING]  # type: ignore[union-attr]
 
 
-def assigned_names(node: Node) -> set[str]:
+@kept
+def assigned_names(node: Node) -> frozenset[str]:
     """Return the names of the variables that a Set, an Update or a Free under ``node`` changes."""
     names = set()
     for n in statements(node):
         match n:
             case ir.Set(var=ir.Var(name)) | ir.Update(target=ir.Var(name)) | ir.Free(var=ir.Var(name)):
                 names.add(name)
-    return names
+    return frozenset(names)
 
 
 def free_variables(node: Node | ir.Function) -> dict[str, ir.Var]:

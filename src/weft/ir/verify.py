@@ -7,7 +7,7 @@ from . import nodes as ir
 from .builder import lit
 from .precedence import BINARY
 from .printer import expression_text, function_text
-from .traversal import assigned_names, declared_names, free_variables, statements
+from .traversal import assigned_names, declared_names, free_variables, statements, variables
 from .types import SCALARS, is_complex, is_integer, is_pointer
 
 _LOGIC = ("&&", "||")
@@ -81,16 +81,33 @@ class _Checker:
 
     def expr(self, expr: ir.Expr) -> str:
         """Check ``expr``, and return its type."""
+        if type(expr) is ir.Var:
+            self.variable(expr)
+            return expr.ty
+        # An expression that was checked after an earlier pass has new scopes at most.
+        facts = getattr(expr, "__dict__", {})
+        if "_checked" in facts:
+            for var in variables(expr):
+                self.variable(var)
+            return expr.ty
+        before = len(self.reasons)
+        ty = self.new(expr)
+        if len(self.reasons) == before:
+            facts["_checked"] = True
+        return ty
+
+    def variable(self, var: ir.Var) -> None:
+        """Check that a variable is declared as it is used; the innermost declaration of its name counts."""
+        for scope in reversed(self.scopes):
+            if (declared := scope.get(var.name)) is not None:
+                if declared != var.ty:
+                    self.say(f"{var.name} is declared {declared} and used as {var.ty}")
+                return
+        self.say(f"{var.name} is used before it is declared")
+
+    def new(self, expr: ir.Expr) -> str:
+        """Check an expression that is no variable, and return its type."""
         match expr:
-            case ir.Var(name, ty):
-                # The innermost declaration of a name counts.
-                for scope in reversed(self.scopes):
-                    if (declared := scope.get(name)) is not None:
-                        break
-                if declared is None:
-                    self.say(f"{name} is used before it is declared")
-                elif declared != ty:
-                    self.say(f"{name} is declared {declared} and used as {ty}")
             case ir.Const(value, ty):
                 self.constant(value, ty)
             case ir.Load(array, index):

@@ -206,8 +206,9 @@ class LoopProblem:
         return starts and neutral and once and dtype == self.result.dtype
 
     # -- the result among the loops -----------------------------------------------------------------------------
-    def follows_result(self, order: Sequence[str]) -> bool:
-        """Return whether the loops over free variables have the order in which the result's levels are appended."""
+    @cached
+    def order_of_result(self) -> tuple[str, ...] | None:
+        """Return the outermost loops in whose order the result's levels are appended; None if no order is theirs."""
         appended = append_chains(self.result.format)
         depth = appended[-1].last + 1 if appended else 0
         digits: list[str] = []
@@ -215,9 +216,14 @@ class LoopProblem:
             # A derived level variable is in order if its digits are, the most significant outermost.
             components = radix_components(v, self.view.derived)
             if not components:
-                return False
+                return None
             digits += components
-        return list(order[: len(digits)]) == digits
+        return tuple(digits)
+
+    def follows_result(self, order: Sequence[str]) -> bool:
+        """Return whether the loops over free variables have the order in which the result's levels are appended."""
+        digits = self.order_of_result
+        return digits is not None and tuple(order[: len(digits)]) == digits
 
     def depth_of_result(self, order: Sequence[str]) -> int:
         """Return the number of outer loops after which every coordinate of the result is known."""

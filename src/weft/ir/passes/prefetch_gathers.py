@@ -6,7 +6,7 @@ way at a time. Only the data say whether coordinates are scattered. So the kerne
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Set
 
 from ...records import record, replace
 from .. import nodes as ir
@@ -66,7 +66,7 @@ class Leaps:
         return if_(le(loop.stop, self.until), asking, loop)
 
 
-def leaps(loop: ir.For, until: ir.Var, assigned: set[str]) -> Leaps | None:
+def leaps(loop: ir.For, until: ir.Var, assigned: Set[str]) -> Leaps | None:
     """Return the prefetch gathers of the elements whose coordinates a loop reads in order, or None without any."""
     # The bounds are used before the loop and inside it, so that they must not change; and the loop is innermost.
     changed = {name for array, _, write in elements(loop.body) if write for name in used_names(array)}
@@ -113,7 +113,7 @@ def expanded(expr: ir.Expr, values: Mapping[str, ir.Expr]) -> ir.Expr:
     return expr
 
 
-def kept(stmt: ir.Stmt, assigned: set[str]) -> dict[str, ir.Expr]:
+def kept(stmt: ir.Stmt, assigned: Set[str]) -> dict[str, ir.Expr]:
     """Return the values of the variables that a statement declares and that do not change, by name."""
     found = [n for n in statements(stmt) if isinstance(n, ir.Declare)]
     return {n.var.name: n.value for n in found if n.value is not None and n.var.name not in assigned}
