@@ -261,7 +261,7 @@ def together(cases: Iterable[T], run: Callable[[T], None]) -> None:
 
 # -- tests ---------------------------------------------------------------------------------------------------------
 _AT_ONCE = 32  # tests that have begun; the kernels that one worker compiles should not be those of all workers
-_AHEAD = 256  # items among which they are looked for
+_AHEAD = 1024  # items among which they are looked for
 _LONGEST = 900  # seconds that one may run without a kernel that it lacks
 
 
@@ -279,7 +279,7 @@ class _Globals:
             (warnings.filters, warnings.showwarning, warnings._showwarnmsg_impl),
             (sys.stdout, sys.stderr),
             [getattr(module, name) for module, name in _PATCHED],
-            (random.getstate(), dict(os.environ)),
+            (random.getstate(), os.environ._data.copy()),  # as bytes, since decoding them takes long
         )
 
     def restore(self) -> None:
@@ -292,9 +292,9 @@ class _Globals:
             setattr(module, name, value)
         numbers, environ = others
         random.setstate(numbers)
-        for name in os.environ.keys() - environ.keys():
-            del os.environ[name]
-        os.environ.update(environ.items() - os.environ.items())  # no more, since a compiler may be starting
+        for name in os.environ._data.keys() - environ.keys():
+            del os.environb[name]
+        os.environb.update(environ.items() - os.environ._data.items())  # no more, since a compiler may be starting
 
 
 class _Test:
@@ -340,9 +340,18 @@ _tests: dict[pytest.Function, _Test] = {}
 
 
 def in_order(items: list[pytest.Item]) -> list[pytest.Item]:
-    """Return items so that those which may run beside each other are neighbors, and those that run alone come last."""
+    """Return items so that those which may run beside each other are neighbors, and those that run alone come last.
+
+    Random examples run one after the other, and each lacks kernels of its own: tests with many come first, so that all
+    of them wait together, and others lack kernels while the last ones are left.
+    """
     states: dict[Any, int] = {}
-    return sorted(items, key=lambda item: (_is_alone(item), states.setdefault(_state_of(item), len(states))))
+
+    def place(item: pytest.Item) -> tuple[Any, ...]:
+        examples = getattr(getattr(item, "obj", None), "is_hypothesis_test", False)
+        return _is_alone(item), states.setdefault(_state_of(item), len(states)), not examples
+
+    return sorted(items, key=place)
 
 
 def _is_alone(item: pytest.Item) -> bool:

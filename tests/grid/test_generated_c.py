@@ -9,4 +9,6 @@ ROOT = Path(__file__).parents[2]
 
 def test_generated_c_and_public_names(golden):
     command = [sys.executable, "-m", "tests.grid.generated_c"]
-    golden("generated_c.txt", subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stdout)
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    golden("generated_c.txt", done.stdout)
