@@ -265,6 +265,7 @@ CASES: dict[str, Callable[[], Run]] = {
     "two products": statement("y(i) = A(i,j)*B(j,k)*x(k)"),
     "product of sums": statement("C(i,k) = sum(j, A(i,j)*B(j,k))*sum(j, B(i,j)*A(j,k))", 1000),
     "scaled by quotients": statement("y(i) = A(i,j)*(x(j)/d(j))"),
+    "sum of two, times a vector": statement("y(i) = (A(i,j) + B(i,j))*x(j)"),
     "two sums": two_sums,
     "MTTKRP, long fibres": long_fibres,
     "MTTKRP, short fibres": short_fibres,

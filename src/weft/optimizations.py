@@ -37,6 +37,11 @@ OPTIMIZATIONS = (
         "Expensive parts that fewer loops need than the loops around them are computed first.",
         ("scaled by quotients",),
     ),
+    Optimization(
+        "split-sums",
+        "A sum of sparse operands times an array is the sum of their products.",
+        ("sum of two, times a vector",),
+    ),
     # Concrete index notation: in which loops a result is computed.
     Optimization(
         "independent-sums", "Sums over different variables are computed apart where that is cheaper.", ("two sums",)

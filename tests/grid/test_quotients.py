@@ -323,3 +323,26 @@ def test_random_quotients(data):
     if any(a.tensor == "F" for a in accesses(assignment.value)):  # absent zeros annihilate NaN, too
         found = np.where(np.isnan(expected), expected, found)
     np.testing.assert_allclose(found, expected, rtol=1e-5, atol=1e-8, err_msg=to_text(assignment))
+
+
+@pytest.mark.parametrize("full_rows", [True, False])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "C(i,k) = sum(j, A(i,j)*A(k,j))/(sum(j, A(i,j)) + sum(l, A(k,l)) - sum(m, A(i,m)*A(k,m)))",
+        "C(i,j) = A(i,j)/(sum(k, A(i,k)) - A(i,j) + A(i,j))",
+        "C(i,j) = minimum(A(i,j), sum(k, A(i,k)) - A(i,j))",
+    ],
+)
+def test_a_divisor_is_looked_at_where_the_numerator_has_no_entry(text, full_rows):
+    """There the numerator is zero also in the divisor: sums of rows alone decide."""
+    whole = np.kron(np.eye(2), [[1.0, 0, 3], [0, 2, 0], [0, 4, 5]])
+    if not full_rows:
+        whole[2] = 0
+    A = weft.asarray(whole, format="csr")
+    found = weft.evaluate(text, A=A)
+    with np.errstate(all="ignore"):
+        expected = evaluate_dense(parse(text), {"A": whole})
+    np.testing.assert_allclose(dense(found), expected)
+    if full_rows or "minimum" in text:
+        assert "only what" in weft.explain(text, A=A)

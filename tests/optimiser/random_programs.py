@@ -100,6 +100,11 @@ class Statements:
                 outer, op = a("ij", most=2), self.pick("max", "min", "sum")
                 inner = f"sum(k, {a('ik', most=2)}*{op}(l, {a('il', most=2)}{self.pick('', '*' + a('l', most=1))}))"
                 return f"y(j) = sum(i, {outer}{self.pick('*', '+')}{inner})*{a('j', most=1)}"
+            case "split":
+                first, second = a("ij", most=2), a("ij", most=2)
+                scaled = self.pick("", f"{a('j', most=1)}*", "2*")
+                total = f"{scaled}({first} {self.pick('+', '-')} {second})"
+                return f"y(i) = {self.pick(total, f'sum(j, {total})*2', f'sum(j, {total})')}"
             case "terms":
                 signs = [self.pick("+", "-") for _ in range(2)]
                 first, last = f"{a('ij')}*{a('jk')}*{a('k', most=1)}", f"{a('il', most=2)}*{a('l', most=1)}"

@@ -4,9 +4,9 @@ import random
 
 import numpy as np
 import pytest
+from asv_benchmarks.computations import COMPUTATIONS
 
 import weft
-from optimiser.spellings import COMPUTATIONS
 from weft import execution
 from weft.index_notation import parse, parse_einsum
 from weft.index_notation.traversal import renamed

@@ -8,8 +8,12 @@ from tests.oracle import evaluate_dense
 import weft
 from optimiser.random_programs import SUMS, Case, Statements, always_apart, by_numpy
 from weft import execution
+from weft.analysis.terms import additive_terms
+from weft.code_options import code_options
 from weft.errors import WeftError
-from weft.index_notation import parse, to_text
+from weft.index_notation import explicit_sums, parse, to_text
+from weft.index_notation.program import Program
+from weft.optimiser import one_order, one_sum
 
 KINDS = ("contraction", "nested", "scaled", "inside", "quotient", "terms", "deep")
 OPERANDS = {
@@ -65,6 +69,42 @@ def test_a_program_computes_what_one_statement_does(kind, operands):
         expected = evaluate_dense(case.assignment, case.arrays)
         with np.errstate(all="ignore"):
             assert_same(by_numpy(program, case.arrays), expected, program, operands)
+
+
+@pytest.mark.parametrize("operands", ["floats", "mixed", "narrow"])
+def test_the_one_form_computes_what_is_written(operands):
+    source, changed = Statements(4, **OPERANDS[operands]), dict.fromkeys((*KINDS, "split"), 0)
+    for kind in changed:
+        for _ in range(60):
+            case = source.case(kind)
+            explicit = explicit_sums(case.assignment)
+            try:
+                normal = one_form(explicit, case.storages)
+                expected, found = (evaluate_dense(each, case.arrays) for each in (explicit, normal))
+            except (WeftError, OverflowError):  # dtypes that no operator takes
+                continue
+            changed[kind] += normal != explicit
+            assert_same(found, expected, Program((normal,), case.assignment, ()), operands)
+            exact = evaluate_dense(one_form(explicit, case.storages, reassociate=False), case.arrays)
+            np.testing.assert_array_equal(exact, expected, to_text(explicit))
+    assert all(changed[kind] > 10 for kind in ("contraction", "nested", "split")), changed
+
+
+def one_form(explicit, storages, **options):
+    types = {name: storage.type for name, storage in storages.items()}
+    return one_order(one_sum(explicit, types, code_options(**options)), types, code_options(**options))
+
+
+@pytest.mark.parametrize("text", ["y(i) = (A(i,j) + B(i,j))*x(j)", "y(i) = x(j)*(A(i,j) - B(i,j))"])
+def test_sums_of_sparse_operands_are_scanned_one_after_the_other(text):
+    def terms(**operands):
+        usual = {"A": matrix(), "B": matrix(), "x": weft.asarray(np.ones(4)), **operands}
+        normal = one_form(explicit_sums(parse(text)), {name: x._storage for name, x in usual.items()})
+        return len(additive_terms(normal.value))
+
+    assert terms() == 2
+    assert terms(B=matrix(fill=1.0)) == terms(B=weft.asarray(np.ones((4, 4)))) == terms(A=matrix("float32")) == 1
+    assert terms(x=weft.asarray(np.ones(4), format="s")) == 1
 
 
 def test_every_rule_applies_to_hundreds_of_them():

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import lru_cache
+from operator import attrgetter
 from typing import Any
 
 from ..index_notation.program import Numbers
@@ -33,18 +34,24 @@ def _about(number: int) -> int:
     return number if number <= 4 else 1 << ((2 * number * number).bit_length() - 1) // 2
 
 
+_SHAPE = attrgetter("shape")
+
+
 class Choice:
     """Plans of one expression for operands of certain types; rounded numbers of the operands choose one."""
 
-    __slots__ = ("_by_numbers", "_by_sizes")
+    __slots__ = ("_by_numbers", "_by_sizes", "_sparse")
 
     def __init__(self) -> None:
         self._by_numbers: dict[tuple[Numbers, ...], Any] = {}
         self._by_sizes: dict[tuple[Any, ...], Any] = {}  # the same plans: a call rounds no numbers that it has seen
+        self._sparse: tuple[int, ...] = ()  # the operands of which shapes do not say how many values they store
 
     def find(self, storages: Sequence[Storage]) -> Any:
         """Return the plan for some operands; None if there is none yet."""
-        sizes = tuple([s.shape if s.type.format.is_dense else (s.shape, s.level_sizes) for s in storages])
+        sizes: tuple[Any, ...] = tuple(map(_SHAPE, storages))
+        for k in self._sparse:
+            sizes += storages[k].level_sizes
         plan = self._by_sizes.get(sizes)
         if plan is None:
             plan = self._by_numbers.get(numbers_of(storages))
@@ -54,6 +61,7 @@ class Choice:
 
     def keep(self, storages: Sequence[Storage], plan: Any) -> None:
         """Keep the plan for operands of about these numbers."""
+        self._sparse = tuple([k for k, s in enumerate(storages) if not s.type.format.is_dense])
         _add(self._by_numbers, numbers_of(storages), plan)
 
 

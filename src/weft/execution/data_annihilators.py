@@ -14,7 +14,7 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Any, TypeAlias, TypeVar
 
 import numpy as np
@@ -39,8 +39,16 @@ from ..index_notation import (
 )
 from ..index_notation.nodes import Access, Apply, Assignment, Expr, Literal, Reduce
 from ..index_notation.operator_table import ABSORBING, OPERATORS, Near
-from ..index_notation.traversal import tensors
-from ..records import record, replace
+from ..index_notation.traversal import (
+    bound_variables,
+    outermost_reductions,
+    renamed,
+    replaced,
+    rewrite_outermost,
+    tensors,
+)
+from ..optimiser.statements import Statements
+from ..records import cached, record, replace
 from ..storage import Storage
 from .absorbed import Absorbed, might_absorb
 from .value_ranges import Range, range_of
@@ -70,10 +78,11 @@ class Absorption:
         """Result that the fill value would decide."""
         return self.fill if self.near.result is None else self.near.result
 
-    @property
+    @cached
     def other(self) -> Expr:
-        """Operand whose values are looked at."""
-        return self.expr.args[1 - self.position]
+        """Return the operand whose values are looked at: as it is where the one that may decide has no entry."""
+        operand, other = self.expr.args[self.position], self.expr.args[1 - self.position]
+        return rewrite_outermost(other, partial(_filled, _standard(operand), Literal(_plain(self.fill))))
 
     def beside(self, other: Any, fill: Any) -> tuple[Any, Any]:
         """Return the two operands in their order: ``fill`` for the one that may decide, and ``other``."""
@@ -111,6 +120,21 @@ class Absorption:
             return ""
         ends = [expression_text(a) if not isinstance(a, Apply) else f"({expression_text(a)})" for a in self.expr.args]
         return f"; write {instead.format(*ends)}, which is 0 there"
+
+
+def _filled(part: Expr, fill: Literal, node: Expr) -> Expr | None:
+    """Return the fill value of a part in its place, and what is left of a sum if that is zero."""
+    if node.__class__ is part.__class__ and _standard(node) == part:
+        return fill
+    match node:
+        case Apply(op="add" | "subtract", args=(rest, last)) if fill.value == 0 and _standard(last) == part:
+            return rewrite_outermost(rest, partial(_filled, part, fill))
+    return None
+
+
+def _standard(expr: Expr) -> Expr:
+    """Return an expression with standard names for the variables that it binds."""
+    return renamed(expr, variables={v: f"#{k}" for k, v in enumerate(bound_variables(expr))})
 
 
 def _plain(fill: Any) -> Any:
@@ -324,10 +348,30 @@ class _Look:
             if held.vals.size < math.prod(held.shape):
                 return False
         # The range is cheap, since it needs no more than the least and the largest value of each operand.
-        found = range_of(other, self.operands)
-        if found is not None and self._holds(absorption, found):
+        rough = range_of(other, self.operands)
+        if rough is not None and self._holds(absorption, rough):
             return True
-        return absorption.near.usual and self._is_cheap(absorption) and self._everywhere(absorption)
+        if not absorption.near.usual:
+            return False
+        if self._is_cheap(absorption, other):
+            return self._everywhere(absorption)
+        closer = self._range_with_sums(absorption)
+        return closer is not None and self._holds(absorption, closer)
+
+    def _range_with_sums(self, absorption: Absorption) -> Range | None:
+        """Return the range of the other operand by the values of its reductions; None if these are not cheap."""
+        other, target = absorption.other, Access("", ())
+        parts = Statements(Assignment(target, other), self.operands)
+        for total in outermost_reductions(other):
+            if not self._is_cheap(absorption, total):
+                return None
+            part = parts.known(total) or parts.add(Access(parts.fresh(), free_variables(total)), total, "")
+            other = replaced(other, total, part)
+        computed = {s.target.tensor: self.evaluate(s, self._read(s.value)) for s in parts.statements}
+        return range_of(other, {**self.operands, **computed}) if computed else None
+
+    def _read(self, expr: Expr) -> dict[str, Storage]:
+        return {name: self.operands[name] for name in tensors(expr)}
 
     def _holds(self, absorption: Absorption, values: Range) -> bool:
         """Return whether the fill value decides beside the ends of a range, and so beside all numbers between them."""
@@ -338,13 +382,13 @@ class _Look:
             ends = np.asarray([end for ends in values.ends(wanted) for end in ends]).astype(wanted)
         return absorption.decides(ends)
 
-    def _is_cheap(self, absorption: Absorption) -> bool:
-        """Return whether computing the other operand visits no more elements than all operands store."""
+    def _is_cheap(self, absorption: Absorption, part: Expr) -> bool:
+        """Return whether computing a part of the other operand visits no more elements than all operands store."""
         extents = extents_of(absorption.expr, self.operands)
         if extents is None:
             return False
         held = sum(self.operands[access.tensor].nnz for access in accesses(absorption.expr))
-        return visits(absorption.other, _entries(self.operands), self.types, extents) <= held
+        return visits(part, _entries(self.operands), self.types, extents) <= held
 
     def _everywhere(self, absorption: Absorption) -> bool:
         """Return whether the fill value decides beside each value of the other operand, all of which are computed."""

@@ -6,7 +6,7 @@ from functools import lru_cache
 
 from ..records import keeps_hash, record
 from .checks import explicit_sums
-from .nodes import Apply, Assignment, Reduce
+from .nodes import Access, Apply, Assignment, Reduce
 from .printer import to_text
 from .traversal import free_variables, has_reduction, walk
 
@@ -66,10 +66,17 @@ def may_have_parts(assignment: Assignment) -> bool:
 
 
 def _has_parts(node: Reduce) -> bool:
-    """Return whether a reduction is of three tensors or more, or has an expensive part that fewer loops need."""
+    """Return whether a reduction may come apart: of three tensors or more, or a part that fewer loops need."""
     every = {*free_variables(node.body)}
     dear = any(
         isinstance(part, Apply) and len(part.args) == 2 and part.op != "multiply" and {*free_variables(part)} < every
         for part in walk(node.body)
     )
-    return dear or has_reduction(node.body) or len(node.distinct_accesses) > 2
+    read = node.distinct_accesses
+    return dear or has_reduction(node.body) or len(read) > 2 or any(_apart(node, a, b) for a in read for b in read)
+
+
+def _apart(node: Reduce, one: Access, other: Access) -> bool:
+    """Return whether a sum may run over one operand alone, before it meets what another adds."""
+    alone = {*one.indices} - {*other.indices}
+    return bool(alone & {*node.vars}) and not {*other.indices} <= {*one.indices}

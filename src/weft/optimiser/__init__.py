@@ -20,11 +20,14 @@ from ..index_notation.program import Numbers, Program
 from ..records import replace
 from .contraction import FULL
 from .cuts import narrow_sums_first
-from .parts import OwnTensors
+from .parts import CHOICES, OwnTensors
+from .rules import ORDER, RULES, SPLIT, rewritten
 from .rules import ordered as one_order
-from .rules import rewritten
 
-__all__ = ["one_order", "one_sum", "optimise"]
+__all__ = ["TABLE", "one_order", "one_sum", "optimise"]
+
+TABLE = (*RULES, SPLIT, *ORDER, *CHOICES)
+"""All rules, in the order in which they run."""
 
 
 def optimise(

@@ -15,7 +15,7 @@ from .price import COLLECTED, ENTRY, KERNEL, Factor, Nests
 
 MOST_VARIABLES = 8
 """Summed variables of which all connected sets are tried; of more, one is summed after the other."""
-MOST_PRICES = 2000
+MOST_PRICES = 1500
 """Factors that are priced for one expression, in all orders of all nests; then sets are summed in one nest."""
 MOST_ENTRIES = 2.0**31
 """Entries beyond which no intermediate result is tried."""
@@ -41,10 +41,15 @@ class Contraction:
         self.ways: dict[int, Way] = {}  # how each part is computed, by the number of its factor
         self.orders: dict[int, tuple[int, ...]] = {}  # the axes of each part
         self._parts: dict[int, int] = {}  # the factor of each set of variables
+        self._masks = [(n, nests.factors[n].mask) for n in self.factors]
+        self._touching: dict[int, tuple[int, ...]] = {}
 
     def touching(self, mask: int) -> tuple[int, ...]:
         """Return the factors that have one of some variables."""
-        return tuple([n for n in self.factors if self.nests.factors[n].mask & mask])
+        known = self._touching.get(mask)
+        if known is None:
+            known = self._touching[mask] = tuple([n for n, own in self._masks if own & mask])
+        return known
 
     def components(self, mask: int) -> list[int]:
         """Return connected sets of variables: no factor has variables of two of them."""
@@ -53,8 +58,9 @@ class Contraction:
             component, grown = 0, mask & -mask
             while grown != component:
                 component = grown
-                for n in self.touching(component):
-                    grown |= self.nests.factors[n].mask & mask
+                for _, own in self._masks:
+                    if own & grown:
+                        grown |= own & mask
             components.append(component)
             mask &= ~component
         return components
@@ -88,24 +94,21 @@ class Contraction:
         return number
 
     def _cheapest(self, mask: int) -> tuple[Way, tuple[int, ...]]:
-        best: tuple[Way, tuple[int, ...]] | None = None
-        for way in self.of(mask):
-            if best is not None and way.price >= best[0].price:
-                continue
-            price, order = self.nests.price(way.factors, way.summed)
-            if best is None or way.price + price < best[0].price:
-                best = Way(way.price + price, way.parts, way.factors, way.summed), order
-        assert best is not None
-        return best
+        # What is done in parts has a low price, beyond which the others need not be priced.
+        best, order = Way(math.inf, (), (), 0), tuple[int, ...]()
+        for way in sorted(self.of(mask), key=lambda way: not way.parts):
+            if way.price < best.price:
+                price, loops = self.nests.price(way.factors, way.summed, best.price - way.price)
+                if way.price + price < best.price or not order:
+                    best, order = replace(way, price=way.price + price), loops
+        return best, order
 
     def of(self, mask: int) -> Iterator[Way]:
         """Yield the ways to sum over a connected set, without the price of the last nest."""
         mine = self.touching(mask)
         yield Way(0.0, (), mine, mask)
-        if self.nests.count > MOST_PRICES or mask & (mask - 1) == 0:
-            return
-        left = mask
-        while left:
+        left = mask if mask & (mask - 1) else 0
+        while left and self.nests.count <= MOST_PRICES:
             last = left & -left
             left &= ~last
             rest = self.components(mask & ~last)

@@ -33,7 +33,7 @@ from ..trees import outermost
 from .contraction import FULL, MOST_VARIABLES, Contraction, Way
 from .estimate import Estimates, free_set, levels_of
 from .price import ENTRY, KERNEL, Nests, conversions, each, pointwise, weight
-from .rules import is_exact
+from .rules import Rule, is_exact
 from .statements import Statements
 
 WORTH = 1.5
@@ -44,6 +44,17 @@ MOST_FACTORS = 24
 """Factors of a product beyond which it stays as it is written."""
 DEAR = 2.0
 """The weight from which a part is worth a tensor of its own."""
+
+
+CHOICES = (
+    Rule("contraction-order", "`A(i,j)*B(j,k)*x(k)` is `A(i,j)*T(j)`, where `T(j) = sum(k, B(j,k)*x(k))`",
+         "operands are arrays or have the fill value 0, and have one dtype"),
+    Rule("own-tensors", "`A(i,j)/sum(k, A(i,k))` is `A(i,j)/T(i)`, where `T(i) = sum(k, A(i,k))`; equal sums are one",
+         "in place, it would be computed anew at each coordinate", keeps_bits=True),
+    Rule("invariant-parts", "`A(i,j)*(x(j)/d(j))` is `A(i,j)*T(j)`, where `T(j) = x(j)/d(j)`",
+         "fewer loops need it than there are around it", keeps_bits=True),
+)  # fmt: skip
+"""The rules that decide by prices which parts are computed first."""
 
 
 class OwnTensors(Statements):

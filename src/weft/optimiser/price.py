@@ -145,8 +145,11 @@ class Nests:
                 number *= self.density(n, own) if share is None else share
         return number
 
-    def price(self, numbers: Sequence[int], summed: int) -> tuple[float, tuple[int, ...]]:
-        """Return the price of the cheapest nest that sums a product over some variables, and its order of loops."""
+    def price(self, numbers: Sequence[int], summed: int, limit: float = math.inf) -> tuple[float, tuple[int, ...]]:
+        """Return the price of the cheapest nest that sums a product over some variables, and its order of loops.
+
+        The price is infinite if it is above a limit, beyond which nobody asks for it.
+        """
         key = (tuple(numbers), summed)
         cheapest = self._nests.get(key)
         if cheapest is None:
@@ -154,8 +157,12 @@ class Nests:
             orders, factors = self._orders(numbers), [self.factors[n] for n in numbers]
             self.count += len(orders) * len(factors)
             lead = max(range(len(factors)), key=lambda k: (factors[k].sparse, factors[k].mask.bit_count()))
-            prices = [(self._price(numbers, summed, order, lead, joins), order) for order in orders]
-            cheapest = self._nests[key] = min(prices)
+            cheapest = math.inf, ()
+            for order in orders:
+                price = self._price(numbers, summed, order, lead, joins, min(limit, cheapest[0]))
+                cheapest = min(cheapest, (price, order))
+            if cheapest[0] < math.inf:
+                self._nests[key] = cheapest
         return cheapest
 
     def _orders(self, numbers: Sequence[int]) -> list[tuple[int, ...]]:
@@ -171,59 +178,75 @@ class Nests:
         return list(orders)
 
     def _price(
-        self, numbers: Sequence[int], summed: int, order: tuple[int, ...], lead: int, joins: dict[int, float]
+        self,
+        numbers: Sequence[int],
+        summed: int,
+        order: tuple[int, ...],
+        lead: int,
+        joins: dict[int, float],
+        limit: float,
     ) -> float:
         """Return the price of a nest with some order of loops; ``joins`` keeps numbers of coordinates."""
-
-        def joined(mask: int) -> float:
-            number = joins.get(mask)
-            if number is None:
-                number = joins[mask] = self.joined(numbers, mask)
-            return number
-
-        factors = [self.factors[n] for n in numbers]
-        free, total = sum(order) & ~summed, 0.0
+        factors, prefixes, prefix = [self.factors[n] for n in numbers], dict[int, int](), 0
+        for bit in order:
+            prefix |= bit
+            prefixes[bit] = prefix
+        backwards, free, total = order[::-1], prefix & ~summed, 0.0
+        meetings: dict[int, tuple[int, int, bool]] = {}
         for k, factor in enumerate(factors):
-            need, last = _loops_of(factor.mask, summed, order, 0 if k == lead else free)
-            along, walked, around = True, 0, need
-            for other in factors:
-                if other.mask & last:
-                    walked += other.sparse
-                    around |= other.mask if other.sparse else 0
-                    along = along and not other.sparse and not other.strides & last
-            many = joined(need)
+            need = _loops_of(factor.mask, summed, backwards, prefixes, 0 if k == lead else free)
+            last = next((bit for bit in backwards if need & bit), 0)
+            if last not in meetings:
+                meetings[last] = _meeting(factors, last)
+            walked, around, along = meetings[last]
+            if (many := joins.get(need)) is None:
+                many = joins[need] = self.joined(numbers, need)
             if walked > 1 and factor.sparse and factor.mask & last:
                 # Lists that are merged are read to their ends.
-                n = numbers[k]
+                n, outer = numbers[k], (need | around) & ~last
                 inner = self.density(n, factor.mask) / max(1e-300, self.density(n, factor.mask & ~last))
-                many = max(many, joined(around & ~last) * self.space(last) * inner)
+                if (reached := joins.get(outer)) is None:
+                    reached = joins[outer] = self.joined(numbers, outer)
+                many = max(many, reached * self.space(last) * inner)
                 total += many * MERGE
             total += many * factor.weight * (VECTORS if along else 1.0)
-            if factor.convertible and not _follows(factor.order, order):
+            if factor.convertible and not _follows(factor.order, prefixes):
                 total += CONVERT * self.joined((numbers[k],), factor.mask)
+            if total > limit:
+                return math.inf
         return total
 
 
-def _loops_of(mask: int, summed: int, order: tuple[int, ...], free: int) -> tuple[int, int]:
-    """Return the variables of the loops in which a factor is multiplied, and the innermost of these.
+def _meeting(factors: Sequence[Factor], last: int) -> tuple[int, int, bool]:
+    """Return how many lists meet in a loop, the variables of these, and whether the loop is along arrays alone."""
+    mine = [f for f in factors if f.mask & last]
+    lists = [f for f in mine if f.sparse]
+    around = 0
+    for f in lists:
+        around |= f.mask
+    return len(lists), around, not lists and not any(f.strides & last for f in mine)
+
+
+def _loops_of(mask: int, summed: int, backwards: Sequence[int], prefixes: dict[int, int], free: int) -> int:
+    """Return the variables of the loops in which a factor is multiplied.
 
     They are its own, those around the innermost of its summed variables, and those of the result unless it leads.
     """
-    need, prefix, last = mask | free, 0, 0
-    for bit in order:
-        prefix |= bit
-        if mask & summed & bit:
-            need |= prefix
-    for bit in order:
-        if need & bit:
-            last = bit
-    return need, last
+    if inside := mask & summed:
+        for bit in backwards:
+            if bit & inside:
+                return mask | free | prefixes[bit]
+    return mask | free
 
 
-def _follows(levels: tuple[int, ...], order: tuple[int, ...]) -> bool:
+def _follows(levels: tuple[int, ...], prefixes: dict[int, int]) -> bool:
     """Return whether loops come to the levels of an operand in their order."""
-    places = [order.index(bit) for bit in levels]
-    return places == sorted(places)
+    before = 0
+    for bit in levels:
+        if prefixes[bit] < before:
+            return False
+        before = prefixes[bit]
+    return True
 
 
 def pointwise(expr: Expr, estimates: Estimates) -> float:

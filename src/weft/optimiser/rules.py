@@ -13,13 +13,14 @@ from typing import Any
 
 import numpy as np
 
-from ..analysis.terms import Dtypes
+from ..analysis.terms import Dtypes, additive_terms
 from ..code_options import CodeOptions
 from ..concrete_notation.transformations import factors, product
+from ..concrete_notation.values import same_value
 from ..formats import TensorType
 from ..formats.format import dtypes_of
 from ..index_notation import expression_text
-from ..index_notation.nodes import Apply, Assignment, Expr, Literal, Reduce
+from ..index_notation.nodes import Access, Apply, Assignment, Expr, Literal, Reduce
 from ..index_notation.traversal import (
     bound_variables,
     free_variables,
@@ -39,21 +40,29 @@ class Facts:
     """Dtypes of expressions, and the loops and the axes of the result that they have."""
 
     def __init__(
-        self, dtype: Callable[[Expr], str], target: Sequence[str] = (), loops: Callable[[Expr], set[str]] | None = None
+        self,
+        dtype: Callable[[Expr], str],
+        types: Mapping[str, TensorType],
+        target: Sequence[str] = (),
+        loops: Callable[[Expr], set[str]] | None = None,
     ):
-        self.dtype = dtype
+        self.dtype, self.types = dtype, types
         self.place = {v: n for n, v in enumerate(target)}
         self.loops = loops or (lambda expr: {*free_variables(expr)})
+
+    def is_dense(self, expr: Expr) -> bool:
+        """Return whether all operands are arrays."""
+        return all(self.types[a.tensor].format.is_dense for a in expr.distinct_accesses)
 
 
 @record
 class Rule:
-    """A rewrite of a node, the parts of which are rewritten already."""
+    """A rewrite of a node, the parts of which are rewritten already; or, without one, a choice by price."""
 
     name: str
     pattern: str  # what becomes what
     condition: str  # when, in words
-    rewrite: Callable[[Any, Facts], Expr | None]
+    rewrite: Callable[[Any, Facts], Expr | None] = lambda node, facts: None
     keeps_bits: bool = False  # whether no bit changes in any dtype; else only exact dtypes keep theirs
     # Whether only terms of the whole are rewritten. The sign of a zero may change, which decides that of 1/0.
     of_terms: bool = False
@@ -102,15 +111,20 @@ def _with_sums_inside(parts: Sequence[Expr], sums: Sequence[Reduce], dtype: Call
     return product(factors(body)) if {dtype(part) for part in every} == {dtype(body)} else body
 
 
-def in_one_order(node: Expr, facts: Facts) -> Expr | None:
-    """Literals are first, then factors with most variables: so are the texts of kernels that are installed."""
-    if not isinstance(node, Apply) or node.op != "multiply":
-        return None
-    parts = factors(node)
-    dtype, others = facts.dtype(node), [part for part in parts if not isinstance(part, Literal)]
-    if len(parts) > 2 and {facts.dtype(part) for part in others} != {dtype}:
-        return None
+def pair_in_order(node: Expr, facts: Facts) -> Expr | None:
+    """Put the factor with most variables first, as in the texts of kernels that are installed, and literals before."""
+    parts = factors(node) if isinstance(node, Apply) and node.op == "multiply" else []
+    # The parts of a complex product are sums, each of which one instruction may round.
+    return _in_order(parts, facts) if len(parts) == 2 and np.dtype(facts.dtype(node)).kind != "c" else None
 
+
+def factors_in_order(node: Expr, facts: Facts) -> Expr | None:
+    parts = factors(node) if isinstance(node, Apply) and node.op == "multiply" else []
+    others = [part for part in parts if not isinstance(part, Literal)]
+    return _in_order(parts, facts) if parts and {facts.dtype(part) for part in others} == {facts.dtype(node)} else None
+
+
+def _in_order(parts: Sequence[Expr], facts: Facts) -> Expr:
     def key(part: Expr) -> tuple[Any, ...]:
         free = free_variables(part)
         places = [facts.place.get(v, len(facts.place)) for v in free]
@@ -126,6 +140,33 @@ def _shape(expr: Expr) -> str:
     return expression_text(renamed(expr, dict.fromkeys(tensors(expr), "_"), names))
 
 
+def split_sum(node: Expr, facts: Facts) -> Expr | None:
+    """Scan each operand instead of merging both; squares of differences, which would cancel, stay."""
+    if not (isinstance(node, Reduce) and node.op == "add" and not has_reduction(node.body)):
+        return None
+    parts = factors(node.body)
+    places = [k for k, part in enumerate(parts) if not facts.is_dense(part)]
+    terms = additive_terms(parts[places[0]]) if len(places) == 1 else []
+    if len(terms) < 2 or not all(_decides(term, node, facts) for _, term in terms):
+        return None
+    products = [product([*parts[: places[0]], term, *parts[places[0] + 1 :]]) for _, term in terms]
+    if {facts.dtype(each) for each in products} != {facts.dtype(node)}:
+        return None
+    scans = [Reduce("add", node.vars, each) for each in products]
+    total: Expr = Apply("negative", (scans[0],)) if terms[0][0] else scans[0]
+    for (negative, _), scan in zip(terms[1:], scans[1:], strict=True):
+        total = Apply("subtract" if negative else "add", (total, scan))
+    return total
+
+
+def _decides(term: Expr, total: Reduce, facts: Facts) -> bool:
+    """Return whether a term is a sparse operand, without which a product is zero, and has all variables of a sum."""
+    if not isinstance(term, Access) or not {*total.vars} <= {*term.indices}:
+        return False
+    type = facts.types[term.tensor]
+    return not type.format.is_dense and same_value(type.fill, 0) and type.dtype == facts.dtype(total)
+
+
 RULES = (
     Rule("one-sum", "`sum(j, sum(k, e))` is `sum(j,k, e)`", "the operators of both are one", nested_sums),
     Rule("one-sum", "`sum(j, a*sum(k, b))` is `sum(j,k, a*b)`", "no sum changes its dtype", one_sum),
@@ -133,7 +174,15 @@ RULES = (
 )  # fmt: skip
 """The rules that bring all spellings into one form, in the order in which they run."""
 
-ORDER = Rule("one-sum", "`x(j)*A(i,j)` is `A(i,j)*x(j)`", "three factors and more have one dtype", in_one_order)
+SPLIT = Rule(
+    "split-sums", "`sum(j, (A(i,j) + B(i,j))*x(j))` is `sum(j, A(i,j)*x(j)) + sum(j, B(i,j)*x(j))`",
+    "the terms are sparse operands, the other factors arrays", split_sum,
+)  # fmt: skip
+ORDER = (
+    Rule("one-sum", "`x(j)*A(i,j)` is `A(i,j)*x(j)`", "two factors", pair_in_order, keeps_bits=True),
+    Rule("one-sum", "`x(i)*A(i,j)*x(j)` is `A(i,j)*x(i)*x(j)`", "all factors have one dtype", factors_in_order),
+)  # fmt: skip
+"""The rules that put factors into one order."""
 
 
 def is_exact(dtype: str) -> bool:
@@ -168,7 +217,7 @@ def rewritten(
     assignment: Assignment, types: Mapping[str, TensorType], options: CodeOptions
 ) -> tuple[Assignment, tuple[str, ...]]:
     """Return an assignment to which no rule applies, and the names of the rules that did."""
-    names, facts, expr = dict[str, None](), Facts(Dtypes(dtypes_of(types))), assignment.value
+    names, facts, expr = dict[str, None](), Facts(Dtypes(dtypes_of(types)), types), assignment.value
     for _ in range(_ROUNDS):
         before = expr
         for rule in RULES:
@@ -184,9 +233,12 @@ _ROUNDS = 10
 
 
 def ordered(assignment: Assignment, types: Mapping[str, TensorType], options: CodeOptions) -> Assignment:
-    """Return an assignment with the factors of each product in one order, however they are written."""
-    facts = Facts(Dtypes(dtypes_of(types)), assignment.target.indices)
-    return replace(assignment, value=applied(ORDER, assignment.value, facts, options))
+    """Return an assignment with the factors of each product in one order, and sums of sparse operands apart."""
+    facts = Facts(Dtypes(dtypes_of(types)), types, assignment.target.indices)
+    expr = assignment.value
+    for rule in (SPLIT, *ORDER):
+        expr = applied(rule, expr, facts, options)
+    return replace(assignment, value=expr)
 
 
 # -- forms of one nest of loops, by price ----------------------------------------------------------------------------

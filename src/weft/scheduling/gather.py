@@ -52,7 +52,11 @@ class Gather(Strategy):
         stored = draft.stored_for(problem.value, nest.order, nest.converts)
         producers: list[Stmt] = []
         hoists = problem.enabled("factor-hoisting")
-        value = in_form(stored, hoisted_factors, Facts(draft.dtype, loops=draft.loops_of)) if hoists else stored
+        value = (
+            in_form(stored, hoisted_factors, Facts(draft.dtype, draft.types, loops=draft.loops_of))
+            if hoists
+            else stored
+        )
         value = _in_scalars(value, nest.order, producers, draft)
         stmt = Assign(problem.target, draft.converted(value, problem.result.dtype), problem.view.assignment.op)
         return draft.filled(_around(stmt, free, producers, draft), free, stored)

@@ -126,7 +126,7 @@ def forms_of(
     """Return the assignment and, if it differs, its form with independent sums split."""
     if not variant.options.enabled("independent-sums"):
         return (assignment,)
-    facts = Facts(Dtypes(dtypes_of(types)))
+    facts = Facts(Dtypes(dtypes_of(types)), types)
     independent = replace(assignment, value=in_form(assignment.value, independent_sums, facts))
     return tuple(dict.fromkeys((assignment, independent)))
 

@@ -180,6 +180,36 @@ COMPUTATIONS = {
         "y(i) = sum(j, x(j)*(A(i,j) + B(i,j)))",
         "y(i) = sum(j, A(i,j)*x(j)) + sum(k, B(i,k)*x(k))",
     ],
+    "a sum of two and a matrix": [
+        "C(i,k) = (A(i,j) + B(i,j))*X(j,k)",
+        "C(i,k) = A(i,j)*X(j,k) + B(i,j)*X(j,k)",
+        "C(i,k) = sum(j, X(j,k)*(A(i,j) + B(i,j)))",
+    ],
+    "a difference and a vector": [
+        "y(i) = (A(i,j) - B(i,j))*x(j)",
+        "y(i) = A(i,j)*x(j) - B(i,j)*x(j)",
+        "y(i) = sum(j, A(i,j)*x(j)) - sum(j, x(j)*B(i,j))",
+    ],
+    "column sums of a product": [
+        "y(k) = A(i,j)*B(j,k)",
+        "y(k) = sum(j, sum(i, A(i,j))*B(j,k))",
+        "y(k) = sum(i, sum(j, B(j,k)*A(i,j)))",
+    ],
+    "weighted squares": [
+        "s = w(i)*A(i,j)*A(i,j)",
+        "s = sum(i, w(i)*sum(j, A(i,j)*A(i,j)))",
+        "s = sum(j, sum(i, A(i,j)*w(i)*A(i,j)))",
+    ],
+    "a scaled product with a vector": [
+        "y(i) = z(i)*A(i,j)*x(j)",
+        "y(i) = z(i)*sum(j, A(i,j)*x(j))",
+        "y(i) = sum(j, x(j)*A(i,j))*z(i)",
+    ],
+    "a scaled total": [
+        "s = c*A(i,j)",
+        "s = c*sum(i,j, A(i,j))",
+        "s = sum(i, c*sum(j, A(i,j)))",
+    ],
     "outer products": [
         "C(i,j) = x(i)*z(j)*c",
         "C(i,j) = c*x(i)*z(j)",
