@@ -10,7 +10,7 @@ import numpy as np
 from .. import execution
 from ..storage import Storage
 from .broadcasting import broadcast
-from .elementwise import SPREADS, apply_scalar, only_element, plan_binary
+from .elementwise import SPREADS, apply_scalar, apply_unary, only_element, plan_binary
 from .fill_change import relabel_fill
 
 
@@ -23,6 +23,12 @@ def where(operands: Sequence[Storage], dtype: np.dtype[Any]) -> Storage:
     if not tensors or all(s.format.is_dense for s in operands):
         values = [s.to_dense_array() if s.format.is_dense else only_element(s) for s in operands]
         return Storage.dense(np.where(*values).astype(dtype, copy=False))
+    condition, *sides = operands
+    for k, side in enumerate(sides):
+        if side.shape and condition.shape and _is_zero(sides[1 - k]) and not _has_negative_zeros(side):
+            picks = apply_unary("logical_not", condition) if k else condition
+            plan, storages = plan_binary("select", picks, side)
+            return execution.in_dtype(plan.run(storages), dtype)
     # With entries at the same coordinates, the choice is made on the arrays of values.
     spread = _on_all(tensors)
     format = spread[0].plain_format if spread[0].format.is_structured else spread[0].format.canonical()
@@ -35,6 +41,21 @@ def where(operands: Sequence[Storage], dtype: np.dtype[Any]) -> Storage:
     vals = np.where(*(s.vals if isinstance(s, Storage) else s for s in sides)).astype(dtype, copy=False)
     fill = np.where(*(s.type.fill if isinstance(s, Storage) else s for s in sides))[()]
     return relabel_fill(spread[0].with_values(vals, 0), fill)
+
+
+def _is_zero(storage: Storage) -> bool:
+    """Return whether a tensor is the number that is left where ``select`` chooses nothing."""
+    return not storage.shape and storage.format.is_dense and _bits(storage.vals[0]) == _bits(storage.dtype.type(0))
+
+
+def _has_negative_zeros(storage: Storage) -> bool:
+    """Return whether absent entries are -0.0, for which ``select`` may return 0.0."""
+    fill = storage.dtype.type(storage.type.fill)
+    return not storage.format.is_dense and bool(fill == 0 and _bits(fill) != _bits(storage.dtype.type(0)))
+
+
+def _bits(value: Any) -> bytes:
+    return np.asarray(value).tobytes()
 
 
 def _on_all(operands: Sequence[Storage]) -> list[Storage]:
