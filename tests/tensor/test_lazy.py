@@ -283,7 +283,7 @@ def test_fused_functions(static: bool) -> None:
     assert len(calls) == (4 if static else 6)
     lazily = function(weft.lazy(dense), np.arange(N), by=1)
     assert isinstance(lazily["y"], LazyTensor)
-    assert "A(i,j)*B(j)" in weft.explain(function, dense, np.arange(N), by=1)
+    assert "A1(i,j)*A2(j)" in weft.explain(function, dense, np.arange(N), by=1)
 
 
 def test_static_functions_do_not_ask_for_values() -> None:

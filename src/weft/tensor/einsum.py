@@ -23,9 +23,10 @@ from ..index_notation import (
     to_text,
     use_computation_dtype,
 )
-from ..index_notation.nodes import Assignment, Reduce
+from ..index_notation.nodes import Access, Assignment, Reduce
 from ..index_notation.operator_table import REDUCTIONS
 from ..index_notation.program import Program
+from ..index_notation.traversal import renamed
 from ..operations.operands import (
     Operand,
     is_scalar,
@@ -584,7 +585,8 @@ def explain(*operands: Any, stages: bool | str | Iterable[str] = False, **named:
     Parameters
     ----------
     *operands
-        The arguments of :func:`einsum`, or an expression in tensor index notation alone. Or a function, such as
+        The arguments of :func:`einsum`, or an expression in tensor index notation alone; or a lazy tensor; or a
+        function of :func:`fused` with arguments. Or another function, such as
         ``np.add``, ``operator.matmul`` or the method ``A.sum``, and its arguments: it is called, and the report is on
         the kernels that ran. Methods that convert a tensor, such as ``A.asformat``, are not called.
     stages : bool, str or iterable of str
@@ -676,11 +678,22 @@ def _explain_lazy(operands: Sequence[Any], named: Mapping[str, Any], stages: boo
     function, *arguments = operands
     is_tensor = isinstance(function, LazyTensor)
     results = [function] if is_tensor else function.recorded([*arguments, *named.values()], (*named,))[0]
-    values, texts = dict[str, Storage](), list[str]()
-    for statement in statements([node_of(x) for x in results]):
+    values, texts, names = dict[str, Storage](), list[str](), dict[Any, str]()
+    program = statements([node_of(x) for x in results])
+    for statement in program:
         held = statement.storages(values)
-        texts.append(_explained(statement.assignment, held, None, None, stages, False))
         values[statement.name] = statement.result(held)
+        assignment = statement.assignment
+        if len(program) > 1:  # names that are those of the same tensors in all statements
+            shown = {}
+            for name, read in statement.reads.items():
+                key = read if isinstance(read, str) else (id(read.of), read.without)
+                shown[name] = names.setdefault(key, f"A{1 + sum(n[0] == 'A' for n in names.values())}")
+            target = names.setdefault(statement.name, f"R{len(texts) + 1}")
+            value = renamed(assignment.value, shown)
+            assignment = Assignment(Access(target, assignment.target.indices), value)
+            held = {shown[name]: storage for name, storage in held.items()}
+        texts.append(_explained(assignment, held, None, None, stages, False))
     return "\n".join(texts)
 
 
