@@ -108,7 +108,10 @@ def golden(request: pytest.FixtureRequest) -> Callable[[str, str], None]:
 def pytest_runtest_call(item: pytest.Item) -> Generator[None, None, None]:
     if item.get_closest_marker("compiles_alone"):
         return (yield)
-    with importlib.import_module("tests.kernel_batches").share():
+    batches = importlib.import_module("tests.kernel_batches")
+    if not isinstance(item, pytest.Function) and batches.may_wait(item):
+        item.runtest = lambda: batches.run_item(item)  # type: ignore[method-assign]
+    with batches.share():
         return (yield)
 
 

@@ -7,7 +7,9 @@ one run of the compiler makes what they lack, and they go on. Each test thus run
 from __future__ import annotations
 
 import contextlib
+import linecache
 import os
+import pdb
 import random
 import re
 import sys
@@ -15,8 +17,9 @@ import threading
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextvars import copy_context
+from copy import copy
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
 from itertools import islice
 from pathlib import Path
 from typing import Any, NoReturn, TypeVar
@@ -32,7 +35,7 @@ from weft.runtime import cache as disk
 from weft.runtime import loader
 from weft.runtime.objects import Library
 
-__all__ = ["each", "in_order", "run_item", "share", "together"]
+__all__ = ["each", "in_order", "may_wait", "run_item", "share", "together"]
 
 T = TypeVar("T")
 _SETTINGS = ("cc", "cflags", "optimization", "sanitize")  # of the loader's keys, after the text
@@ -265,7 +268,10 @@ _AHEAD = 1024  # items among which they are looked for
 _LONGEST = 900  # seconds that one may run without a kernel that it lacks
 
 
-_PATCHED = ((loader, "open_all"), (thresholds, "THRESHOLDS"), (indexing, "_SEARCHES"), (indexing, "_PASSED"))
+_PATCHED = (
+    (loader, "open_all"), (thresholds, "THRESHOLDS"), (indexing, "_SEARCHES"), (indexing, "_PASSED"),
+    (linecache, "getlines"), (pdb, "set_trace"), (sys, "displayhook"),  # by doctests
+)  # fmt: skip
 
 
 class _Globals:
@@ -336,7 +342,7 @@ class _Test:
         self._pause.release()
 
 
-_tests: dict[pytest.Function, _Test] = {}
+_tests: dict[pytest.Item, _Test] = {}
 
 
 def in_order(items: list[pytest.Item]) -> list[pytest.Item]:
@@ -358,7 +364,7 @@ def _is_alone(item: pytest.Item) -> bool:
     return item.get_closest_marker("compiles_alone") is not None
 
 
-def run_item(item: pytest.Function) -> bool:
+def run_item(item: pytest.Item) -> bool:
     """Run one item, with those that come after it; return whether it is an item that may run so.
 
     One that takes fixtures that are not made here, is marked, or is debugged is none: pytest runs it by itself.
@@ -382,7 +388,7 @@ def run_item(item: pytest.Function) -> bool:
     return True
 
 
-def _begin(item: pytest.Function, state: Any) -> None:
+def _begin(item: pytest.Item, state: Any) -> None:
     """Begin an item, and others that come after it."""
     free = _AT_ONCE - sum(not test.done for other, test in _tests.items() if _state_of(other) == state)
     for other in (item, *_after(item)):
@@ -395,7 +401,13 @@ def _begin(item: pytest.Function, state: Any) -> None:
             free -= 1
 
 
-def _call_of(item: pytest.Function) -> Callable[[], Any]:
+def _call_of(item: pytest.Item) -> Callable[[], Any]:
+    if isinstance(item, pytest.DoctestItem):  # those of a file share what runs them
+        item.runner = copy(item.runner)
+        item.runner._fakeout = type(item.runner._fakeout)()
+    if not isinstance(item, pytest.Function):
+        return partial(type(item).runtest, item)
+
     def call() -> None:
         fixtures = {name: _FIXTURES[name](item) for name in _FIXTURES.keys() & set(item._fixtureinfo.argnames)}
         item.obj(**fixtures, **_params_of(item))
@@ -428,15 +440,29 @@ def _after(item: pytest.Item) -> Iterator[pytest.Item]:
 
 
 _ALONE = ("compiles_alone", "skip", "skipif", "xfail", "usefixtures")
+_THREADED = {
+    "jax",
+    "torch",
+    "autograd",
+    "dask",
+    "threading",
+    "runtime",
+}  # whose examples have other threads, or watch the loader
+
+
+def may_wait(item: pytest.Item) -> bool:
+    """Return whether an item may run beside others, and wait for kernels."""
+    return _state_of(item) is not None
 
 
 @cache
 def _state_of(item: pytest.Item) -> Any:
     """Return what fixtures and marks set up for an item, if others that need the same may run beside it; else None."""
-    if not isinstance(item, pytest.Function) or any(map(item.get_closest_marker, _ALONE)):
+    if any(map(item.get_closest_marker, _ALONE)) or item.config.getoption("usepdb") or item.config.getoption("trace"):
         return None
-    if item.config.getoption("usepdb") or item.config.getoption("trace"):
-        return None
+    if not isinstance(item, pytest.Function):
+        words = {*re.findall(r"\w+", item.path.read_text("utf-8") if item.path.suffix == ".md" else item.nodeid)}
+        return None if words & _THREADED else type(item).__name__
     params = _params_of(item)
     if {*item._fixtureinfo.argnames} - {*params, *_FIXTURES}:
         return None
