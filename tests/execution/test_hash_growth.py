@@ -7,8 +7,9 @@ from hypothesis import strategies as st
 
 import weft
 from weft.execution.hash_growth import empty_tables, inserted, list_of
-from weft.formats import parse_format
+from weft.formats import Hashed, parse_format
 from weft.storage import check, tensor_type
+from weft.storage.storage import rebuilt
 
 TABLES = {1: ["hash_vector", "dok"], 2: ["dok", "hash"], 3: ["dok", "hash"]}
 
@@ -59,8 +60,9 @@ def test_tables_grow(name):
     columns = rng.permutation(4000)[:n]
     made = inserted(empty(name, shape), list_of(shape, [np.ones(n, int), columns], np.arange(1.0, n + 1)), True)
     check(made)
-    width = int(made.arrays[0][0])
-    assert n <= width // 2 < 2 * n
+    widths = np.diff(made.arrays[0]) if name == "hash" else made.arrays[0]
+    assert n <= widths.max() // 2 < 2 * n
+    assert widths.sum() - widths.max() <= 2 * 16  # the other tables did not grow
     expected = np.zeros(shape)
     expected[1, columns] = np.arange(1.0, n + 1)
     np.testing.assert_array_equal(dense_of(made), expected)
@@ -101,3 +103,45 @@ def test_assignment_leaves_what_shares_the_tables():
     before[:5, 0] = 0
     np.testing.assert_array_equal(A.todense(), before)
     check(A._storage)
+
+
+# -- tables of earlier versions, all of which had one number of slots ------------------------------------------------
+EARLIER = {  # by shape: the number of slots, and the coordinate and the value in each slot
+    (3, 9): (4, [1, -1, -1, 5, -1, -1, -1, -1, -1, 2, -1, -1], [1.0, 0, 0, 2.0, 0, 0, 0, 0, 0, 3.0, 0, 0]),
+    (0, 9): (16, [], []),
+    (9,): (4, [1, -1, -1, 5], [1.0, 0, 0, 2.0]),
+}
+
+
+def of_earlier(shape):
+    slots, crd, vals = EARLIER[shape]
+    name, above = ("hash", [None]) if len(shape) == 2 else ("hash_vector", [])
+    return name, slots, above, np.array(crd, np.int32), np.array(vals)
+
+
+@pytest.mark.parametrize("shape", EARLIER)
+def test_tables_of_earlier_versions_are_read(shape, tmp_path):
+    name, slots, above, crd, vals = of_earlier(shape)
+    width, dense = np.array([slots], np.int32), np.zeros(shape)
+    for slot in np.flatnonzero(crd >= 0):
+        dense[(slot // slots, crd[slot])[-len(shape) :]] = vals[slot]
+    by_name = weft.from_levels(shape, name, [*above, {"width": width, "crd": crd}], vals)
+    in_order = weft.from_levels(shape, name, [*above, (width, crd)], vals)
+    format = parse_format(name, len(shape))
+    pickled = rebuilt(shape, "float64", format, ("int32", "int32"), 0, (width, crd), vals)
+    weft.save(tmp_path / "a.npz", by_name)
+    arrays = dict(np.load(tmp_path / "a.npz"))
+    level = len(shape) - 1
+    arrays[f"level{level}_width"] = width
+    del arrays[f"level{level}_pos"]
+    np.savez(tmp_path / "b.npz", **arrays)
+    for A in (by_name, in_order, weft.SparseTensor(pickled), weft.load(tmp_path / "b.npz")):
+        np.testing.assert_array_equal(dense_of(A._storage), dense)
+        np.testing.assert_array_equal(A.asformat("coo").todense(), dense)
+
+
+def test_slots_beyond_int32_get_wide_positions():
+    level, pos = Hashed(), np.array([0, 2**30, -(2**31), -(2**30)], np.int32)  # three tables of 2**30 slots
+    with pytest.raises(weft.errors.IndexOverflowError, match="3221225472 slots"):
+        level.size_to_be(3, 9, {"pos": pos})
+    assert level.size_to_be(3, 9, {"pos": pos.astype(np.int64) % 2**32}) == 3 * 2**30

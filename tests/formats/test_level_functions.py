@@ -161,7 +161,7 @@ def test_structs_differ_in_where_a_coordinate_is():
 
 def test_hashed():
     level, m = Hashed(), level_vars(Hashed())
-    names = {"width": [4], "crd": [-1, 5, -1, -1] * 3}
+    names = {"pos": [0, 4, 8, 12], "crd": [-1, 5, -1, -1] * 3}
     assert bounds(level.pos_bounds(m, Const(2)), **names) == (8, 12)
     assert value_of(level.pos_access(m, Const(9), Const(2), ()), names) == 5
     assert [bool(value_of(level.valid(m, Const(c)), {})) for c in (5, -1)] == [True, False]

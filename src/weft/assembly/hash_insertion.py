@@ -47,7 +47,7 @@ class HashInsertionWriter(EntryWriter):
         p, of = f.name("p"), f.name("table")
         used, here = ir.Load(self.used, of), ir.Load(self.vars.vals, p)
         # The table would be more than half full with one entry more.
-        full = gt(mul(add(used, lit(1)), lit(2)), ir.Load(m.arrays["width"], lit(0)))
+        full = gt(mul(add(used, lit(1)), lit(2)), table.slots(m, of))
         stop = block(ir.Store(COUNTS, lit(0), position(f, source_of(f.context.program), env)), ir.Return(lit(FULL)))
         enters = block(if_(full, stop), increment(used), table.settle(m, p, coords), ir.Store(self.vars.vals, p, value))
         there = update("add", here, value) if self.adds else ir.Store(self.vars.vals, p, value)

@@ -11,7 +11,7 @@ import numpy as np
 
 from ..abi import FULL
 from ..config import config
-from ..dtypes import index_dtype, name_of
+from ..dtypes import INT32_MAX, index_dtype, name_of
 from ..formats import Format, TensorType
 from ..formats.append_chains import coordinate_list_format
 from ..formats.capabilities import GrowingSegments, HashTable
@@ -27,6 +27,8 @@ from .facts import TableRequest
 from .loops import Loops, show
 from .plan_cache import kept
 
+Ints = np.ndarray[Any, np.dtype[np.int64]]
+
 
 def list_of(shape: tuple[int, ...], rows: Sequence[np.ndarray[Any, Any]], vals: np.ndarray[Any, Any]) -> Storage:
     """Return entries as an unsorted coordinate list, which may have duplicates."""
@@ -40,26 +42,35 @@ def _list_type(dtype: str, order: int) -> TensorType:
 
 
 def empty_tables(shape: tuple[int, ...], type: TensorType) -> Storage:
-    """Return a tensor without stored entries, whose hash tables have the smallest width."""
-    return _with_width(shape, type, _LEAST)
+    """Return a tensor without stored entries, whose hash tables have the smallest number of slots."""
+    return _with_widths(shape, type, np.full(_tables(type, shape), _LEAST))
 
 
 _LEAST = 16  # slots of the smallest table
 
 
-def _with_width(shape: tuple[int, ...], type: TensorType, width: int) -> Storage:
-    """Return a tensor without stored entries, whose hash tables have ``width`` slots each."""
-    tables = _tables(type, shape)
-    size = tables * width
-    arrays = []
+def _with_widths(shape: tuple[int, ...], type: TensorType, widths: Ints) -> Storage:
+    """Return a tensor without stored entries, whose hash tables have these numbers of slots."""
+    edges = np.concatenate([[0], np.cumsum(widths)])
+    size, arrays = int(edges[-1]), []
+    if size > INT32_MAX and "int32" in type.index_dtypes:
+        type = tensor_type(type.dtype, type.format, ("int64",) * len(type.index_dtypes), type.fill)
     for (_, role), dtype in zip(type.format.roles, type.index_dtypes, strict=True):
-        array = memory.empty(1 if role == "width" else size, np.dtype(dtype))
-        # A coordinate of -1 marks a free slot.
-        array[...] = width if role == "width" else -1
+        if role == "crd":
+            array = memory.empty(size, np.dtype(dtype))
+            array[...] = -1  # marks a free slot
+        else:
+            array = (edges if role == "pos" else widths).astype(dtype)
         arrays.append(array)
     vals = memory.empty(size, np.dtype(type.dtype))
     vals[...] = type.fill
     return Storage(shape, type, tuple(arrays), vals)
+
+
+def _widths(storage: Storage) -> Ints:
+    """Return the number of slots of each table."""
+    role = dict(zip((role for _, role in storage.format.roles), storage.arrays, strict=True))
+    return np.diff(role["pos"]).astype(np.int64) if "pos" in role else role["width"].astype(np.int64)
 
 
 def _tables(type: TensorType, shape: tuple[int, ...]) -> int:
@@ -124,15 +135,13 @@ def takes_insertions(format: Format) -> bool:
 
 
 class HashTables(InsertionTarget):
-    """Hash tables that grow: once a table is half full, all are hashed anew."""
+    """Hash tables that grow: once a table is half full, those that entries to come may fill are hashed anew."""
 
     def __init__(self, storage: Storage) -> None:
         super().__init__(storage)
-        result = self.made
-        tables = _tables(result.type, result.shape)
         # The kernel keeps a count of the taken slots of each table, which the format does not store.
-        taken = result.arrays[1].reshape(tables, len(result.vals) // max(tables, 1)) >= 0
-        self.used = taken.sum(axis=1, dtype=np.int64)
+        taken = np.concatenate([[0], np.cumsum(self.made.arrays[1] >= 0)])
+        self.used = np.diff(taken[np.concatenate([[0], np.cumsum(_widths(self.made))])])
         # The batch that is being inserted: the list, its first entry that is left, and the rule for duplicates.
         self._left: tuple[Storage, int, bool] | None = None
 
@@ -165,11 +174,28 @@ class HashTables(InsertionTarget):
                 self._left = None
                 break
             self._left = entries, int(counts[0]), adds
-            # A table is full: all entries move to tables of twice the width, then the batch goes on.
-            larger = _with_width(self.made.shape, self.made.type, 2 * int(self.made.arrays[0][0]))
+            # A table is full: entries move to tables of twice the width where more may come, then the batch goes on.
+            coming = np.bincount(self._tables_of(entries, int(counts[0])), minlength=len(self.used))
+            widths = _widths(self.made)
+            widths[2 * (self.used + coming) > widths] *= 2
+            larger = _with_widths(self.made.shape, self.made.type, widths)
             used = np.zeros(len(self.used), np.int64)
             _run(larger, list_entries(self.made), 0, used, np.zeros(1, np.int64), False)
             self.made, self.used = larger, used
+
+    def _tables_of(self, entries: Storage, start: int) -> Ints:
+        """Return the table of each entry of a list from a place on."""
+        if len(self.used) == 1:
+            return np.zeros(len(entries.vals) - start, np.int64)
+        return _parents(self.made, [row[start:] for row in entries.arrays[1:]])
+
+
+def _parents(storage: Storage, rows: Sequence[np.ndarray[Any, Any]]) -> Ints:
+    """Return the parent of each entry in the last level, above which levels have every coordinate."""
+    parents = np.zeros(len(rows[0]), np.int64)
+    for mode in storage.format.mode_order[:-1]:
+        parents = parents * storage.shape[mode] + rows[mode]
+    return parents
 
 
 class LongerSegments(InsertionTarget):
@@ -182,12 +208,7 @@ class LongerSegments(InsertionTarget):
     def insert(self, rows: Sequence[np.ndarray[Any, Any]], vals: np.ndarray[Any, Any]) -> None:
         result = self.made
         format, last = result.format, result.format.levels[-1].require(GrowingSegments)
-        *outer, axis = format.mode_order
-        parents = np.zeros(len(vals), np.int64)
-        for mode in outer:
-            # The levels above have every coordinate: the position of a parent follows from its coordinates.
-            parents = parents * result.shape[mode] + rows[mode]
-        entries = LevelEntries(parents, rows[axis], vals, result.type.fill)
+        entries = LevelEntries(_parents(result, rows), rows[format.mode_order[-1]], vals, result.type.fill)
         arrays, values = last.lengthened(dict(zip(last.roles, result.arrays, strict=True)), result.vals, entries)
         self.made = Storage(result.shape, result.type, tuple(arrays[role] for role in last.roles), values)
 

@@ -383,8 +383,9 @@ class SharedPositions(LevelFormat, told_by=("shares",)):
 class HashTable(LevelFormat, told_by=("grows",)):
     """Hash tables that can be replaced by larger ones (2018, section 3.4, inserts into tables of fixed size).
 
-    Entries are inserted in any order and with duplicates, without queries. The level's arrays are ``width``, the number
-    of slots of a table, and the coordinates by slot, -1 in empty slots.
+    Entries are inserted in any order and with duplicates, without queries. The level's arrays are ``pos``, the first
+    slot of each table, or ``width``, the number of slots of the only one; and the coordinates by slot, -1 in empty
+    slots.
     """
 
     grows = True
@@ -395,6 +396,10 @@ class HashTable(LevelFormat, told_by=("grows",)):
 
     def table_of(self, parent: Expr) -> Expr:
         """Return the table that holds the children of ``p_{k-1}``."""
+        raise NotImplementedError(f"{self} has no table")
+
+    def slots(self, m: LevelVars, table: Expr) -> Expr:
+        """Return the number of slots of a table."""
         raise NotImplementedError(f"{self} has no table")
 
     def slot(self, m: LevelVars, parent: Expr, coords: tuple[Expr, ...]) -> Expr:

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import fields
 from inspect import get_annotations
+from types import MappingProxyType
 from typing import Any, ClassVar, Literal, NamedTuple, TypeVar
 
 import numpy as np
@@ -77,6 +78,9 @@ class LevelVars:
         return self.lowest, add(self.lowest, self.dimension)
 
 
+_NO_ROLES: Mapping[str, str] = MappingProxyType({})
+
+
 @record
 class LevelFormat:
     """A level format with its properties; the base class of all level formats.
@@ -98,6 +102,8 @@ class LevelFormat:
         True if letters name the level in the text of a format, as in ``"ds"``.
     roles : tuple of str
         The level's arrays, in storage order.
+    earlier_roles : mapping of str to str
+        The names of arrays that earlier versions of weft stored under other names, and perhaps in another form.
     borrows : tuple of str
         Arrays that the level reads but that belong to the nearest level above that has them.
     full, branchless, compact : bool
@@ -150,6 +156,7 @@ class LevelFormat:
     repeated_letter: ClassVar[str | None] = None
     spelled: ClassVar[bool] = False
     roles: ClassVar[tuple[str, ...]] = ()
+    earlier_roles: ClassVar[Mapping[str, str]] = _NO_ROLES
     borrows: ClassVar[tuple[str, ...]] = ()
 
     # Properties.
@@ -333,6 +340,10 @@ class LevelFormat:
     def size(self, parent_size: int, dimension: int, arrays: Mapping[str, object]) -> int:
         """Return the number of positions of the level, from its stored arrays."""
         raise NotImplementedError
+
+    def current(self, parent_size: int, arrays: Arrays) -> Arrays:
+        """Return the arrays by role; those that an earlier version stored in another form are made anew."""
+        return arrays
 
     def check(self, parent_size: int, dimension: int, arrays: Mapping[str, object]) -> str | None:
         """Return the reason why the stored arrays violate an invariant of the level, or None if they do not."""

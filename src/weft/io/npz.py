@@ -17,7 +17,7 @@ from ..formats import levels as known
 from ..interop.pydata_sparse import from_nodes, to_nodes
 from ..operations.operands import storage_of
 from ..remapping import Remapping
-from ..storage import Storage, fill_of, tensor_type
+from ..storage import Storage, current, fill_of, tensor_type
 from ..tensor import SparseTensor, asarray
 from ..tensor.construction import as_shape, called
 from ..tracebacks import ends_at_caller
@@ -193,11 +193,14 @@ def _storage(arrays: dict[str, np.ndarray[Any, Any]]) -> Storage:
             raise FileFormatError(f"the file uses a level format {name!r}, which weft does not have")
         levels.append(kind(**description))
     format = Format(Remapping.parse(about["remapping"]), levels)
-    index_arrays = tuple(np.ascontiguousarray(arrays[f"level{k}_{role}"]) for k, role in format.roles)
+    # Earlier versions stored some arrays under other names.
+    stored = [(k, role, format.levels[k].earlier_roles.get(role, role)) for k, role in format.roles]
+    names_of = [f"level{k}_{role}" if f"level{k}_{role}" in arrays else f"level{k}_{old}" for k, role, old in stored]
+    index_arrays = tuple(np.ascontiguousarray(arrays[name]) for name in names_of)
     vals = np.ascontiguousarray(arrays["values"], value_dtype(arrays["values"].dtype))
     names = tuple(a.dtype.name for a in index_arrays)
     fill = fill_of(vals.dtype, arrays["fill_value"][()])
     shape = as_shape(arrays["shape"].tolist())
-    storage = Storage(shape, tensor_type(vals.dtype.name, format, names, fill), index_arrays, vals)
+    storage = current(Storage(shape, tensor_type(vals.dtype.name, format, names, fill), index_arrays, vals))
     execution.verify(storage)
     return storage

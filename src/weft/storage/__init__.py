@@ -5,7 +5,7 @@ from .entry_order import segment_order
 from .hierarchy import Walk, entries
 from .invariants import check
 from .shapes import checked_shape
-from .storage import Storage, fill_of, is_far_longer, tensor_type
+from .storage import Storage, current, fill_of, is_far_longer, tensor_type
 from .transfers import in_transfer
 
 __all__ = [
@@ -15,6 +15,7 @@ __all__ = [
     "checked_shape",
     "coordinate_format",
     "coordinate_storage",
+    "current",
     "entries",
     "fill_of",
     "in_transfer",

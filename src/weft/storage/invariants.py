@@ -109,7 +109,7 @@ def _chains_reason(tensor: TensorArrays, arrays: list[dict[str, np.ndarray[Any, 
     levels = tensor.type.format.levels
     for chain in tensor.type.format.level_groups:
         begin = chain.start
-        if "pos" not in arrays[begin]:
+        if "pos" not in arrays[begin] or not levels[begin].compact:
             continue  # other levels check their own coordinates
         coordinates = [_coordinates(levels[k], arrays[k]) for k in chain]
         crds = tuple(crd for crd in takewhile(lambda crd: crd is not None, coordinates) if crd is not None)

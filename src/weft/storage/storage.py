@@ -253,14 +253,29 @@ def restored(shape: Any, type: Any, arrays: Any, vals: Any) -> Storage:
     plausible = isinstance(type, TensorType) and isinstance(shape, tuple) and isinstance(arrays, tuple)
     if not (plausible and all(isinstance(array, np.ndarray) for array in (*arrays, vals))):
         raise StorageError("a pickle of a tensor does not hold one")
-    storage = Storage(shape, type, arrays, vals)
     try:
+        storage = current(Storage(shape, type, arrays, vals))
         check(storage)
     except StorageError:
         raise
     except Exception as error:  # a damaged pickle may hold objects of any type
         raise StorageError(f"a pickle of a tensor does not hold one: {error}") from error
     return storage
+
+
+def current(storage: Storage) -> Storage:
+    """Return a tensor whose arrays are perhaps those of an earlier version with the arrays of this one."""
+    format = storage.format
+    if not any(level.earlier_roles for level in format.levels):
+        return storage
+    size, arrays, taken = 1, list[np.ndarray[Any, Any]](), iter(storage.arrays)
+    for level, dimension in zip(format.levels, format.level_shape(storage.shape), strict=True):
+        mine = level.current(size, {role: next(taken) for role in level.roles})
+        size = level.size(size, dimension, mine)
+        arrays += [mine[role] for role in level.roles]
+    names = tuple([name_of(array.dtype) for array in arrays])
+    type = tensor_type(storage.type.dtype, format, names, storage.type.fill)
+    return Storage(storage.shape, type, tuple(arrays), storage.vals)
 
 
 @lru_cache(maxsize=1024)

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, DTypeLike
 from .. import execution
 from ..dtypes import INDEX_DTYPES, as_values, index_dtype, name_of, value_dtype
 from ..errors import DeviceError, DTypeError, ShapeError, StorageError
-from ..formats import FormatLike, parse_format
+from ..formats import FormatLike, LevelFormat, parse_format
 from ..operations import foreign_tensors
 from ..operations.foreign_objects import holds_tensors, sparse_columns, why_no_array
 from ..operations.operands import (
@@ -25,7 +25,7 @@ from ..operations.operands import (
     storage_of,
 )
 from ..runtime import devices
-from ..storage import Storage, checked_shape, coordinate_storage, fill_of, tensor_type
+from ..storage import Storage, checked_shape, coordinate_storage, current, fill_of, tensor_type
 from ..tracebacks import ends_at_caller
 from .devices import storage_on
 from .sparse_tensor import SparseTensor
@@ -366,7 +366,7 @@ def from_levels(
         raise StorageError(f"arrays of {len(levels)} levels for the {len(layout.levels)} levels of format {layout}")
     arrays: list[np.ndarray[Any, Any]] = []
     for k, (level, given) in enumerate(zip(layout.levels, levels, strict=True)):
-        arrays.extend(_level_arrays(f"level {k + 1} ({level}) of format {layout}", level.roles, given))
+        arrays.extend(_level_arrays(f"level {k + 1} ({level}) of format {layout}", level, given))
     vals = devices.adopted(values)
     if vals is not None:
         if check:
@@ -378,7 +378,7 @@ def from_levels(
         vals = np.ascontiguousarray(vals, value_dtype(vals.dtype))
     names = tuple(name_of(array.dtype) for array in arrays)
     type = tensor_type(name_of(vals.dtype), layout, names, _fill(vals.dtype, fill_value))
-    storage = Storage(sizes, type, tuple(arrays), vals)
+    storage = current(Storage(sizes, type, tuple(arrays), vals))
     places = {devices.name_of(array) for array in (*arrays, vals)}
     if len(places) > 1:
         raise DeviceError(f"the arrays of a tensor are on one device, not on {' and '.join(sorted(places))}")
@@ -387,11 +387,13 @@ def from_levels(
     return called(storage, format)
 
 
-def _level_arrays(where: str, roles: tuple[str, ...], members: Any) -> list[np.ndarray[Any, Any]]:
+def _level_arrays(where: str, level: LevelFormat, members: Any) -> list[np.ndarray[Any, Any]]:
     # The arrays may be given by role, as a sequence, or as one array if the level has a single role.
+    roles, earlier = level.roles, {old: role for role, old in level.earlier_roles.items()}
     if members is None:
         members = ()
     if isinstance(members, Mapping):
+        members = {earlier.get(role, role): array for role, array in members.items()}
         if set(members) != set(roles):
             raise StorageError(f"{where} stores {roles}, not {tuple(members)}")
         members = [members[role] for role in roles]

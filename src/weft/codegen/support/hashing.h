@@ -17,6 +17,14 @@ static inline int64_t weft_hash_size(int64_t n) {
   return size;
 }
 
+//: weft_hash_width
+/* Return the number of slots of a hash table that n keys, perhaps none, fill by half at most. */
+static inline int64_t weft_hash_width(int64_t n) {
+  int64_t width = 1;
+  while (width < 2 * n) width *= 2;
+  return width;
+}
+
 //: weft_hash_find_TYPE for int32, int64
 /* Return the position that holds coord in the hash table crd[begin .. begin + width), or -1. Empty slots hold -1. */
 static inline int64_t weft_hash_find_TYPE(const TYPE_t *crd, int64_t begin, int64_t width, int64_t coord) {

@@ -30,19 +30,19 @@ def home(key: int, width: int) -> int:
     return (key * 0x9E3779B97F4A7C15 & 0xFFFFFFFFFFFFFFFF) >> 20 & width - 1
 
 
-def misplaced(keys: np.ndarray[Any, Any], occupied: np.ndarray[Any, Any]) -> str | None:
-    """Return why a search would miss a key that a table (each row of ``keys`` is one) holds, or None.
+def misplaced(keys: np.ndarray[Any, Any], occupied: np.ndarray[Any, Any], edges: np.ndarray[Any, Any]) -> str | None:
+    """Return why a search would miss a key that a table holds, or None; each table has the slots between two edges.
 
     A search begins at the home slot of a key and ends at an empty slot, so no empty slot may lie between the home slot
     and the key.
     """
-    keys, occupied = np.atleast_2d(keys), np.atleast_2d(occupied)
-    width = keys.shape[1]
-    table, slot = np.nonzero(occupied)
-    hashed = keys[table, slot].astype(np.uint64) * np.uint64(0x9E3779B97F4A7C15) >> np.uint64(20)
-    home = (hashed & np.uint64(width - 1)).astype(np.int64)
-    empty = np.zeros((len(occupied), 2 * width + 1), np.int64)  # before each slot; two rounds, as searches wrap
-    np.cumsum(np.concatenate([~occupied, ~occupied], axis=1), axis=1, out=empty[:, 1:])
-    end = slot + width * (slot < home)  # the search has passed the last slot
-    lost = empty[table, end] > empty[table, home]
-    return f"position {slot[lost][0]} of a table holds what is not looked for there" if lost.any() else None
+    (slot,) = np.nonzero(occupied)
+    table = np.searchsorted(edges, slot, side="right") - 1
+    begin, end = edges[table], edges[table + 1]
+    hashed = keys[slot].astype(np.uint64) * np.uint64(0x9E3779B97F4A7C15) >> np.uint64(20)
+    home = begin + (hashed & (end - begin - 1).astype(np.uint64)).astype(np.int64)
+    empty = np.concatenate([[0], np.cumsum(~occupied)])  # before each slot
+    # A search that has passed the last slot goes on at the first.
+    between = empty[slot] - empty[home] + np.where(slot < home, empty[end] - empty[begin], 0)
+    lost = between > 0
+    return f"position {(slot - begin)[lost][0]} of a table holds what is not looked for there" if lost.any() else None

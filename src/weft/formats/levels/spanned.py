@@ -63,6 +63,9 @@ class Spanned(Locate, ElementLookup, HashTable):
     def table_of(self, parent: Expr) -> Expr:
         return lit(0)
 
+    def slots(self, m: LevelVars, table: Expr) -> Expr:
+        return element(m["width"], lit(0))
+
     def slot(self, m: LevelVars, parent: Expr, coords: tuple[Expr, ...]) -> Expr:
         crds = tuple(m[role] for role in self.roles[1:])
         name = f"weft_hash_place_{self.arity}_{crds[0].ty[:-1]}"
@@ -101,4 +104,4 @@ class Spanned(Locate, ElementLookup, HashTable):
         with np.errstate(over="ignore"):  # keys overflow as they do in C
             for crd in crds:
                 key = key * np.int64(MIX) + crd
-        return misplaced(key, crds[0] >= 0)
+        return misplaced(key, crds[0] >= 0, np.array([0, len(key)]))
