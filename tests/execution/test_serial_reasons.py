@@ -25,7 +25,6 @@ def parallel(text, **formats):
         (SUM, "hyb", "capped finds places by what came before"),
         (SCALED, "jad", "iterations of the loop over #i append to the same parts of C"),
         (SCALED, "banded", "banded asks for several counts of entries"),
-        ("C(i,k) = A(i,j)*B(j,k)", "bsr", "several values for one place are added up in the order in which they come"),
         ("Y(i,k) = A(i,j)*X(j,k)", "dok", "entries of A with the same i might come to different threads"),
         ("Y(j,k) = A(i,j)*X(i,k)", "csr", "iterations of the loop over i add to the same elements of Y; where there"),
     ],

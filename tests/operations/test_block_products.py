@@ -4,6 +4,8 @@ import numpy as np
 import pytest
 
 import weft
+from weft.formats import Compressed, Dense
+from weft.storage import check
 
 SHAPES = [((9, 14), (14, 11)), ((8, 8), (8, 8)), ((1, 3), (3, 1)), ((0, 3), (3, 5)), ((5, 7), (7, 30))]
 
@@ -25,6 +27,28 @@ def test_blocks_times_blocks_are_blocks(first, second, sizes, threads):
     assert C.blocksize == (sizes[0][0], sizes[1][1])
     np.testing.assert_array_equal(C.todense(), X @ Y)
     assert C.asformat("csr").has_sorted_indices
+
+
+OWN = weft.Format("(i,j) -> (i/3,j/3,i%3,j%3)", [Dense(), Compressed(ordered=False), Dense(), Dense()])
+
+
+@pytest.mark.parametrize("rows", ["even", "one row", "none"])
+@pytest.mark.parametrize("format", ["bsr", OWN], ids=str)
+def test_threads_change_no_bit(format, rows):
+    rng = np.random.default_rng(4)
+    X, Y = (np.where(rng.random((n, n)) < 0.2, rng.normal(size=(n, n)), 0) for n in (31, 31))
+    X[np.arange(31) != 5 if rows == "one row" else np.full(31, rows == "none")] = 0
+    A, B = (weft.asarray(x).asformat(format) for x in (X, Y))
+    results = []
+    for threads in (1, 2, 3, 7):
+        with weft.config.override(num_threads=threads, parallel_threshold=0):
+            results.append(weft.evaluate("C(i,j) = A(i,k)*B(k,j)", A=A, B=B, format=format))
+    np.testing.assert_allclose(results[0].todense(), X @ Y, atol=1e-12)
+    for found in results[1:]:
+        check(found._storage)
+        for mine, theirs in zip(found._storage.arrays, results[0]._storage.arrays, strict=True):
+            np.testing.assert_array_equal(mine, theirs)
+        np.testing.assert_array_equal(found._storage.vals, results[0]._storage.vals)
 
 
 @pytest.mark.parametrize("dtype", ["int8", "float32", "complex64", "bool"])

@@ -61,6 +61,7 @@ dense = np.where(rng.random((900, 900)) < 0.05, rng.random((900, 900)), 0)
 A, B = weft.asarray(dense, format="csr"), weft.asarray(dense.T.copy(), format="csr")
 x = rng.random(900)
 C, D = A.asformat("dcsr"), B.asformat("dcsr")
+blocks = A.asformat("bsr")
 narrow = weft.asarray(rng.random((900, 20)), format="csr")
 shares = {"A": "csr", "schedule": lambda loops: loops.positions("A", 2, share=500)}
 total, columns = (weft.compile(text, **shares) for text in ("s = A(i,j)*x(j)", "y(j) = A(i,j)*x(i)"))
@@ -68,7 +69,7 @@ shares["schedule"] = lambda loops: loops.positions("A", 2, share=100)
 rows, long = weft.compile("y(i) = A(i,j)*x(j)", **shares), weft.asarray(rng.random((3, 900)), format="csr")
 for _ in range(2):
     total(A, x), columns(narrow, x), rows(long, x)
-    A @ x, A @ B, A + B, A * B, C + D, C * D, A[np.arange(0, 900, 2)], A.max(axis=1)
+    A @ x, A @ B, A + B, A * B, C + D, C * D, blocks @ blocks, A[np.arange(0, 900, 2)], A.max(axis=1)
     [A.asformat(name) for name in ("csc", "dia", "csf")]
     [A.asformat(name) @ x for name in ("jad", "hyb")]
 assert len(os.listdir("/proc/self/task")) >= 4

@@ -8,7 +8,7 @@ its parent (``yield_pos``).
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from functools import lru_cache
 
 from ..code_options import CodeOptions
@@ -58,6 +58,10 @@ class InsertionPlan:
     # Why threads cannot share the passes; None if positions depend on other entries only through queries.
     why_serial: str | None
 
+    def shared_roles(self, k: int) -> tuple[str, ...]:
+        """Return the roles of the arrays by which shared positions of a level are found."""
+        return _shared_roles(self.format.levels[k])
+
 
 @lru_cache(maxsize=1024)
 def plan_insertion(format: Format, entry_order: EntryOrder) -> InsertionPlan | str:
@@ -76,6 +80,8 @@ def plan_insertion(format: Format, entry_order: EntryOrder) -> InsertionPlan | s
     keeps = sequential is not None and entry_order.follows and levels[sequential].capability(ChildlessEdges)
     preserving = sequential if keeps else None
     combined = tuple(answers(format, k) for k in numbers)
+    # Levels whose parents are each visited by one iteration of the outermost loop alone.
+    apart = unordered if _visits_parents_once(format, entry_order) else frozenset()
     passes: list[InsertionPass] = []
     marks, private, scratch = [], [], []
     for k, level in enumerate(levels):
@@ -86,10 +92,10 @@ def plan_insertion(format: Format, entry_order: EntryOrder) -> InsertionPlan | s
         shared = k in unordered or k in consecutive
         queries = () if shared else level_queries(format, k, SourceFacts())
         marks.append(tuple(query for query in queries if query.is_distinct))
-        private += [(k, role) for role, how in combined[k].items() if how != "same" and k != preserving]
+        private += [(k, role) for role, how in combined[k].items() if how != "same" and k not in (preserving, *apart)]
         roles = [*level.require(Insertion).scratch(0, 0)]
         if k in unordered:
-            roles += [*level.require(SharedPositions).shared_scratch(0, 0), "stamp"]
+            roles += _shared_roles(level)
         roles += [f"{query.label}_mark" for query in marks[k]]
         roles += ["counter"] if k in counters else []
         scratch += [(k, role) for role in roles]
@@ -97,7 +103,7 @@ def plan_insertion(format: Format, entry_order: EntryOrder) -> InsertionPlan | s
     return InsertionPlan(
         format, entry_order, tuple(passes), combined, unordered, consecutive, counters, sequential, preserving,
         tuple(marks), tuple(private), tuple(scratch),
-        _why_serial(format, entry_order, counters, private, sequential),
+        _why_serial(format, entry_order, counters, private, sequential, apart),
     )  # fmt: skip
 
 
@@ -107,12 +113,13 @@ def _why_serial(
     counters: Mapping[int, int | None],
     private: Sequence[tuple[int, str]],
     sequential: int | None,
+    apart: Collection[int],
 ) -> str | None:
     """Return why threads cannot share the passes, or None."""
     levels = format.levels
-    if not entry_order.distinct:
+    if not (entry_order.distinct or apart):
         return "several values for one place are added up in the order in which they come"
-    if shared := _yielding_shared(format):
+    if shared := [k for k in _yielding_shared(format) if k not in apart]:
         return f"{levels[shared[0]]} gives several values a place when the first of them comes"
     if None in counters.values():
         return "entries are numbered in the order in which they come"
@@ -126,6 +133,16 @@ def _why_serial(
     if sequential is not None and not (entry_order.follows and whole_parents):
         return f"{levels[sequential]} takes values one after the other"
     return None
+
+
+def _shared_roles(level: LevelFormat) -> tuple[str, ...]:
+    return (*level.require(SharedPositions).shared_scratch(0, 0), "stamp")
+
+
+def _visits_parents_once(format: Format, entry_order: EntryOrder) -> bool:
+    """Return whether one iteration of the outermost loop visits all entries below a coordinate of the first level."""
+    first = format.levels[0]
+    return first.has_every and not first.roles and entry_order.by[:1] == format.remapping.coordinates[:1]
 
 
 def _yielding_shared(format: Format) -> tuple[int, ...]:

@@ -20,6 +20,7 @@ from ..ir import nodes as ir
 from ..ir.builder import add, block, if_, lit, lt, sub
 from ..lowering.environment import Environment
 from ..lowering.positions import bounds_of
+from ..lowering.thread_partials import each_thread, piece_of
 from ..queries import Width
 from ..queries.table1_rewrites import SourceFacts
 from ..records import replace
@@ -194,7 +195,7 @@ class InsertionQueries:
         of, k, m = self.of, self.k, self.of.vars.levels[self.k]
         level = of.format.levels[k]
         if of.phase.collects:
-            return level.require(SharedPositions).shared_finish(m, of.size(k - 1))
+            return self._ordered(of.size(k - 1))
         edges = level.capability(QueriedEdges)
         insert = block() if edges is None else edges.insert_edges(m, of.size(k - 1))
         if self.threads.is_private(k):
@@ -205,3 +206,15 @@ class InsertionQueries:
             if a.is_histogram
         ]
         return block(*histograms, insert)
+
+    def _ordered(self, parents: ir.Expr) -> ir.Stmt:
+        """Return code that restores the edges of a level, and puts the coordinates of each parent in order."""
+        level, m, threads = self.of.format.levels[self.k].require(SharedPositions), self.m, self.threads
+        piece, q = ir.Var("piece"), ir.Var("q")
+        sort, edges = level.shared_sort(m, q), level.shared_finish(m, parents)
+        if sort == block():
+            return edges
+        if not threads.share:
+            return block(edges, ir.For(q, lit(0), parents, sort))
+        rows = ir.For(q, *piece_of(parents, piece), sort)
+        return block(edges, each_thread(piece, block(threads.declare_own(self.k), rows)))

@@ -30,16 +30,20 @@ class InsertionThreads:
 
     def _level(self, k: int) -> LevelVars:
         of, m = self.of, self.of.vars.levels[k]
+        if self.share and k in of.plan.unordered:
+            own = {role: ir.Var(f"{m.arrays[role].name}_own", m.arrays[role].ty) for role in of.plan.shared_roles(k)}
+            m = replace(m, arrays={**m.arrays, **own})
         for role, how in of.plan.answers[k].items() if self.share else ():
             inserts = of.inserts and how == "sum" and k != of.plan.sequential
-            if how != "same" and (of.phase.level == k or inserts):
+            if (k, role) in of.plan.private and (of.phase.level == k or inserts):
                 array = ir.Var(f"{of.vars.name}{k + 1}_own", m.arrays["private"].ty)
                 return replace(m, arrays={**m.arrays, role: array})
         return m
 
     def is_private(self, k: int) -> bool:
         """Return whether each thread has an array of answers of its own for a level."""
-        return self.levels[k] is not self.of.vars.levels[k]
+        before = self.of.vars.levels[k].arrays
+        return any(n == k and self.levels[k].arrays[role] is not before[role] for n, role in self.private)
 
     @property
     def chunks(self) -> ir.Expr:
@@ -51,7 +55,7 @@ class InsertionThreads:
     def start(self, chunk: ir.Expr) -> ir.Stmt:
         """Return the statements that begin a chunk: each thread's array is a part of one."""
         inserts = self.of.inserts
-        stmts: list[ir.Stmt] = []
+        stmts: list[ir.Stmt] = [self.declare_own(k) for k in self.of.plan.unordered]
         for k, role in self.private:
             if not self.is_private(k):
                 continue
@@ -65,6 +69,15 @@ class InsertionThreads:
             if not inserts:
                 stmts.append(ir.For(q, lit(0), size, ir.Store(array, q, lit(0, array.ty[:-1]))))
         return block(*stmts)
+
+    def declare_own(self, k: int) -> ir.Stmt:
+        """Return the declarations of the arrays by which a thread finds shared positions of a level."""
+        if not self.share:
+            return block()
+        # Each thread has a part of an array, with an element for each coordinate.
+        m, own = self.of.vars.levels[k], self.levels[k].arrays
+        first = mul(ir.Call("weft_thread", (), "int64"), m.dimension)
+        return block(*(ir.Declare(own[role], add(m.arrays[role], first)) for role in self.of.plan.shared_roles(k)))
 
     def stored(self, a: LevelQuery, answer: ir.Stmt) -> ir.Stmt:
         """Return an update of an answer that is safe if several threads store the same value."""

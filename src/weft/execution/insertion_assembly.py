@@ -57,11 +57,16 @@ class _LevelAssembly:
             bool(level.first_arrays(0, 0)), level.size if sized_alike else level.size_to_be,
         )  # fmt: skip
 
-    def with_marks(self, scratch: Mapping[str, int], parents: int, n: int, shape: tuple[int, ...]) -> Mapping[str, int]:
+    def with_marks(
+        self, scratch: Mapping[str, int], sizes: tuple[int, int], shape: tuple[int, ...], threads: int
+    ) -> Mapping[str, int]:
         """Return lengths of scratch arrays with those for shared positions and for marks."""
-        facts, lengths = self.facts, dict(scratch)
+        facts, lengths, (_, n) = self.facts, dict(scratch), sizes
         if facts.shared:
-            lengths.update(self.level.require(SharedPositions).shared_scratch(parents, n), stamp=n)
+            shared = {**self.level.require(SharedPositions).shared_scratch(*sizes), "stamp": n}
+            if threads > 1:  # each has as many elements as there are coordinates
+                shared = dict.fromkeys(shared, threads * n + 1)
+            lengths.update(shared)
         for role, coordinates in facts.marks:
             # One mark for each combination of the coordinates that the query counts.
             ends = [interval_of(e, shape) or (0, 1) for e in coordinates]
@@ -93,7 +98,7 @@ class _Run:
         first = level.first_arrays(parents, n) if of.has_first else _NO_LENGTHS
         scratch = level.scratch(parents, n) if of.scratch else _NO_LENGTHS
         if of.facts.shared or of.facts.marks:
-            scratch = of.with_marks(scratch, parents, n, self.shape)
+            scratch = of.with_marks(scratch, (parents, n), self.shape, self.threads)
         need = {}
         for role, size in first.items():
             need[role] = size * dtypes[role].itemsize
@@ -245,7 +250,7 @@ class InsertionAssembly(Assembly):
         """Return an array for the values, which holds the fill value if some positions get no entry."""
         dtype, fill = self._dtype, self.type.fill
         filled = self._inserts_all and size == run.storages[0].vals.size
-        if not filled and run.threads == 1 and fill.__class__ is int and fill == 0:
+        if not filled and fill.__class__ is int and fill == 0:
             return memory.zeros(size, dtype)
         vals = memory.empty(size, dtype)
         if not filled and run.threads > 1:

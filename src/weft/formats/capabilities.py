@@ -372,7 +372,11 @@ class SharedPositions(LevelFormat, told_by=("shares",)):
         raise NotImplementedError(f"{self} cannot share positions")
 
     def shared_finish(self, m: LevelVars, parent_size: Expr) -> Stmt:
-        """Put the coordinates in order, after all of them have been collected."""
+        """Restore the edges, after all coordinates have been collected."""
+        raise NotImplementedError(f"{self} cannot share positions")
+
+    def shared_sort(self, m: LevelVars, parent: Expr) -> Stmt:
+        """Put the coordinates below a parent in order, after ``shared_finish``."""
         raise NotImplementedError(f"{self} cannot share positions")
 
     def shared_pos(self, m: LevelVars, parent: Expr, coords: tuple[Expr, ...], into: Var) -> Stmt:

@@ -234,11 +234,13 @@ class Compressed(InsertedSegments, SharedPositions):
         return block(self.yield_pos(m, parent, p), self.insert_coord(m, p, coords[m.level]))
 
     def shared_finish(self, m: LevelVars, parent_size: Expr) -> Stmt:
-        q, crd = Var("q"), m["crd"]
-        begin, end = self.pos_bounds(m, q)  # valid after ``finalize_yield_pos``
-        call = Call(f"weft_sort_{crd.ty[:-1]}", (add(crd, begin), sub(end, begin), m["spare"]), "int64")
-        sort = For(q, lit(0), parent_size, Evaluate(call)) if self.ordered else Block()
-        return block(self.finalize_yield_pos(m, parent_size, q), sort)
+        return self.finalize_yield_pos(m, parent_size, Var("q"))
+
+    def shared_sort(self, m: LevelVars, parent: Expr) -> Stmt:
+        if not self.ordered:
+            return Block()
+        crd, (begin, end) = m["crd"], self.pos_bounds(m, parent)
+        return Evaluate(Call(f"weft_sort_{crd.ty[:-1]}", (add(crd, begin), sub(end, begin), m["spare"]), "int64"))
 
     def shared_pos(self, m: LevelVars, parent: Expr, coords: tuple[Expr, ...], into: Var) -> Stmt:
         # ``where`` holds the positions of one parent's coordinates. It is filled again whenever the parent changes.
