@@ -62,31 +62,31 @@ OWN = {
     "columns that occur": Format("(i,j) -> (i,j)", (Dense(), Squeezed())),
     "three digits": Format("(i,j) -> (i/4,i/2%2,i%2,j)", (Dense(), Dense(), Compressed(), Compressed())),
 }
-ODD = {
-    "no entries": weft.zeros((3, 4), format="csr"),
-    "no rows": weft.zeros((0, 4), format="csr"),
-    "no columns": weft.zeros((4, 0), format="dcsr"),
-    "one element": weft.from_coords([[0], [0]], [7], shape=(1, 1), format="coo"),
-    "a vector": weft.from_coords([[1, 5, 7]], [1.5, 2.0, 3.0], shape=(9,), format="csf"),
-    "a vector of zeros": weft.zeros((5,), format="hash_vector"),
-    "three axes": weft.asarray(THREE, format="csf"),
-    "three axes in a list": weft.asarray(THREE, format="coo"),
-    "three axes in blocks": weft.asarray(THREE, format="mode_generic"),
-    "three axes in tables": weft.asarray(THREE, format="hash"),
-    "four axes": FOUR.asformat("csf"),
-    "four axes side by side": FOUR.asformat("coo_aos"),
-    "duplicates": weft.from_coords([[1, 0, 1], [0, 2, 0]], [1.0, 2.0, 3.0], shape=(2, 3), duplicates="keep"),
-    "explicit zeros": weft.from_coords([[1, 0], [0, 2]], [0.0, 2.0], shape=(2, 3), format="csr"),
-    "another fill value": weft.from_coords([[1, 0], [0, 2]], [0.0, np.inf], shape=(2, 3), fill_value=np.nan),
-    "large integers": weft.from_coords([[1, 0], [0, 2]], [2**62 + 1, -(2**63)], shape=(2, 3), format="csr"),
-    "complex": weft.from_coords([[1, 0], [0, 2]], [1 + 2j, -3.25j], shape=(2, 3), format="dia"),
-    "bool": weft.from_coords([[1, 0], [0, 2]], [True, False], shape=(2, 3), format="ell"),
-    "long": weft.random((12, 15), density=0.2, format="csr", rng=0),
-    "long blocks": weft.random((5, 7), density=0.3, format="bsr", rng=0),
-    "long tables": weft.random((3, 9), density=0.6, format="hash", rng=0),
-    "a slice": weft.random((12, 15), density=0.2, format="csr", rng=0)[2:9:2],
-    "a slice of columns": weft.random((12, 15), density=0.2, format="csr", rng=0)[:, 1:9],
-    "rows that are picked": weft.random((12, 15), density=0.2, format="csr", rng=0)[[1, 5, 3]],
+ODD = {  # made where they are drawn
+    "no entries": lambda: weft.zeros((3, 4), format="csr"),
+    "no rows": lambda: weft.zeros((0, 4), format="csr"),
+    "no columns": lambda: weft.zeros((4, 0), format="dcsr"),
+    "one element": lambda: weft.from_coords([[0], [0]], [7], shape=(1, 1), format="coo"),
+    "a vector": lambda: weft.from_coords([[1, 5, 7]], [1.5, 2.0, 3.0], shape=(9,), format="csf"),
+    "a vector of zeros": lambda: weft.zeros((5,), format="hash_vector"),
+    "three axes": lambda: weft.asarray(THREE, format="csf"),
+    "three axes in a list": lambda: weft.asarray(THREE, format="coo"),
+    "three axes in blocks": lambda: weft.asarray(THREE, format="mode_generic"),
+    "three axes in tables": lambda: weft.asarray(THREE, format="hash"),
+    "four axes": lambda: FOUR.asformat("csf"),
+    "four axes side by side": lambda: FOUR.asformat("coo_aos"),
+    "duplicates": lambda: weft.from_coords([[1, 0, 1], [0, 2, 0]], [1.0, 2.0, 3.0], shape=(2, 3), duplicates="keep"),
+    "explicit zeros": lambda: weft.from_coords([[1, 0], [0, 2]], [0.0, 2.0], shape=(2, 3), format="csr"),
+    "another fill value": lambda: weft.from_coords([[1, 0], [0, 2]], [0.0, np.inf], shape=(2, 3), fill_value=np.nan),
+    "large integers": lambda: weft.from_coords([[1, 0], [0, 2]], [2**62 + 1, -(2**63)], shape=(2, 3), format="csr"),
+    "complex": lambda: weft.from_coords([[1, 0], [0, 2]], [1 + 2j, -3.25j], shape=(2, 3), format="dia"),
+    "bool": lambda: weft.from_coords([[1, 0], [0, 2]], [True, False], shape=(2, 3), format="ell"),
+    "long": lambda: weft.random((12, 15), density=0.2, format="csr", rng=0),
+    "long blocks": lambda: weft.random((5, 7), density=0.3, format="bsr", rng=0),
+    "long tables": lambda: weft.random((3, 9), density=0.6, format="hash", rng=0),
+    "a slice": lambda: weft.random((12, 15), density=0.2, format="csr", rng=0)[2:9:2],
+    "a slice of columns": lambda: weft.random((12, 15), density=0.2, format="csr", rng=0)[:, 1:9],
+    "rows that are picked": lambda: weft.random((12, 15), density=0.2, format="csr", rng=0)[[1, 5, 3]],
 }
 
 
@@ -124,7 +124,7 @@ def test_formats_of_ones_own(name):
 
 @pytest.mark.parametrize("name", ODD)
 def test_tensors(name):
-    check(ODD[name])
+    check(ODD[name]())
 
 
 def test_levels_of_ones_own():
