@@ -183,6 +183,39 @@ def operands_of(text, format, rows):
     return {**made, name: made[name] if format == "coo" else made[name].asformat(format)}
 
 
+BANDS = {  # each with the coordinates of a matrix of 4000 rows and 3000 columns
+    "band": lambda rng, i: 3 * i // 4 + rng.integers(-3, 4, len(i)),
+    "upper band": lambda rng, i: 3 * i // 4 + rng.integers(0, 12, len(i)),
+    "steps back": lambda rng, i: 3 * (i ^ 8) // 4 + rng.integers(0, 5, len(i)),
+    "a few far": lambda rng, i: np.where(rng.random(len(i)) < 0.003, 3000 * rng.random(len(i)), 3 * i // 4).astype(int),
+    "a long row": lambda rng, i: np.where(i == 200, rng.integers(0, 3000, len(i)), 3 * i // 4),
+    "one column": lambda rng, i: np.full(len(i), 2999),
+    "anywhere": lambda rng, i: rng.integers(0, 3000, len(i)),
+    "empty": lambda rng, i: i[:0],
+}
+
+
+@pytest.mark.parametrize("band", BANDS)
+@pytest.mark.parametrize("format", ["csr", "dcsr", "csc"])
+def test_bands_are_shared_in_the_order_of_one_thread(format, band):
+    rng = np.random.default_rng(8)
+    i = np.r_[rng.integers(0, 4000, 16000), np.full(60, 200)]
+    j = np.clip(BANDS[band](rng, i), 0, 2999)
+    i, j = np.divmod(np.unique(3000 * i[: len(j)] + j), 3000)
+    i, j, shape = (j, i, (3000, 4000)) if format == "csc" else (i, j, (4000, 3000))
+    A, x = weft.from_coords([i, j], rng.normal(size=len(i)), shape).asformat(format), rng.normal(size=4000)
+    text = "y(i) = A(i,j)*x(j)" if format == "csc" else "y(j) = A(i,j)*x(i)"
+    kernel = weft.compile(text, A=format, schedule=lambda loops: loops.positions("A", 2, share=10))
+    results = []
+    for threads in (1, 2, 3, 7):
+        with weft.config.override(num_threads=threads, parallel_threshold=1):
+            results.append(kernel(A, x))
+    for found in results[1:]:
+        np.testing.assert_array_equal(found, results[0])
+    with weft.config.override(disable={"positions"}):
+        np.testing.assert_array_equal(weft.evaluate(text, A=A, x=x), results[0])
+
+
 @pytest.mark.parametrize("rows", SHORT)
 @pytest.mark.parametrize("case", LONG_ROWS, ids=str)
 def test_long_rows_are_cut(case, rows):

@@ -63,12 +63,13 @@ x = rng.random(900)
 C, D = A.asformat("dcsr"), B.asformat("dcsr")
 blocks = A.asformat("bsr")
 narrow = weft.asarray(rng.random((900, 20)), format="csr")
+band = weft.asarray(sum(np.eye(900, k=k) for k in range(5)), format="csr")
 shares = {"A": "csr", "schedule": lambda loops: loops.positions("A", 2, share=500)}
 total, columns = (weft.compile(text, **shares) for text in ("s = A(i,j)*x(j)", "y(j) = A(i,j)*x(i)"))
 shares["schedule"] = lambda loops: loops.positions("A", 2, share=100)
 rows, long = weft.compile("y(i) = A(i,j)*x(j)", **shares), weft.asarray(rng.random((3, 900)), format="csr")
 for _ in range(2):
-    total(A, x), columns(narrow, x), rows(long, x)
+    total(A, x), columns(narrow, x), columns(band, x), rows(long, x)
     A @ x, A @ B, A + B, A * B, C + D, C * D, blocks @ blocks, A[np.arange(0, 900, 2)], A.max(axis=1)
     [A.asformat(name) for name in ("csc", "dia", "csf")]
     [A.asformat(name) @ x for name in ("jad", "hyb")]

@@ -5,7 +5,6 @@ The ends of a share follow from the operand alone, so that a sum has the same bi
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from functools import partial
 
 from ..concrete_notation.nodes import Forall, Positions, Where
@@ -14,8 +13,9 @@ from ..formats.adjoining import counts_coordinates, first_below
 from ..index_notation.operator_table import OPERATORS
 from ..ir import nodes as ir
 from ..ir.builder import add, block, gt, if_, lit, lt, maximum, minimum, mul, sub
-from ..records import record
+from .bands import in_bands
 from .bisection import move_forward
+from .cuts import Cut
 from .duplicates import behind_run, may_revisit
 from .emitter import Emitter
 from .environment import Environment
@@ -31,27 +31,6 @@ MOST_PARTS = 8
 """Largest number of parts in which a result with axes is summed."""
 PER_ELEMENT = 32
 """Number of entries in a part for each element of the result, so that filling and joining parts takes little time."""
-
-
-@record
-class _Cut:
-    """A loop that is cut between its iterations, by the number of entries before each."""
-
-    share: ir.Var  # the number of a share
-    shares: ir.Var  # how many there are
-    entries: ir.Var  # the number of all entries
-    edges: tuple[ir.Var, ir.Var]  # the bounds of a share
-    counted: ir.Stmt  # declares ``entries``
-    edge: Callable[[ir.Var, ir.Expr], ir.Stmt]  # declares a variable: the iteration before which there are so many
-    moved: Callable[[ir.Var], ir.Stmt]  # moves such an edge behind a run of duplicates that is not cut
-
-    def bounds(self, goal: Callable[[ir.Expr], ir.Expr]) -> ir.Stmt:
-        """Return the declarations of the edges of a share, given the number of entries before each share."""
-        # Edges that move are other variables than those of the loops, which later passes know to be fixed.
-        cuts = [ir.Var(f"{edge.name}_cut") for edge in self.edges]
-        numbers = self.share, add(self.share, lit(1))
-        edges = [self.edge(cut, goal(number)) for cut, number in zip(cuts, numbers, strict=True)]
-        return block(*edges, *map(self.moved, cuts), *map(ir.Declare, self.edges, cuts))
 
 
 def shared_scalar(emitter: Emitter, stmt: Where) -> ir.Stmt | None:
@@ -114,18 +93,18 @@ def shared_result(emitter: Emitter, loop: Forall) -> ir.Stmt | None:
         cut.counted,
         # Two threads take as long for three parts of equal size as for four.
         ir.Declare(cut.shares, minimum(lit(MOST_PARTS), mul(lit(2), ir.Binary("/", cut.entries, mul(lit(2), least))))),
-        if_(gt(cut.shares, lit(1)), shared, serial),
+        if_(gt(cut.shares, lit(1)), shared, in_bands(emitter, loop, positions, cut, serial)),
     )
 
 
-def _region(emitter: Emitter, cut: _Cut, work: ir.Stmt) -> ir.Stmt:
+def _region(emitter: Emitter, cut: Cut, work: ir.Stmt) -> ir.Stmt:
     """Return the parallel region in which threads take shares."""
     f = emitter.state
     f.chunked = True
     return ir.Parallel(THREADS, block(*f.scratch), ir.For(cut.share, lit(0), cut.shares, work), block(*f.release))
 
 
-def _cut(emitter: Emitter, loop: Forall, positions: Positions) -> _Cut | None:
+def _cut(emitter: Emitter, loop: Forall, positions: Positions) -> Cut | None:
     """Return how a loop is cut, or None if it is no plain loop over the outermost level of the operand."""
     f, access = emitter.state, positions.access
     driver, tensor = f.driver_of(loop), f.tensors[access.tensor]
@@ -156,4 +135,4 @@ def _cut(emitter: Emitter, loop: Forall, positions: Positions) -> _Cut | None:
         return behind_run(cut, limits, partial(coordinate, f, driver, env=Environment()))
 
     share, shares, number, first, last = map(f.name, ("share", "shares", "entries", "share_begin", "share_end"))
-    return _Cut(share, shares, number, (first, last), ir.Declare(number, entries(end)), edge, moved)
+    return Cut(share, shares, number, (first, last), ir.Declare(number, entries(end)), edge, moved)
