@@ -39,7 +39,6 @@ _UNARY: dict[str, Callable[[Any], Any]] = {
     "scale": lambda a: a * 2 - 0.5 * a,
     "shift": lambda a: a + 1,
     "square": lambda a: a**2,
-    "diagonal": lambda a: a + np.diagonal(a),
 }
 _LAST: dict[str, Callable[[Any], Any]] = {
     "whole": lambda a: a,
@@ -214,6 +213,7 @@ def test_einsum_and_notation_are_recorded() -> None:
     assert "sum" in weft.explain(z)
     _same(weft.compute(z), 3 * dense.T @ (dense * 2).sum(axis=1) + (dense * 2).sum(axis=1))
     _same(weft.compute(np.tensordot(L, L, axes=1)), dense @ dense)
+    _same(weft.compute(L + np.diagonal(L)), dense + np.diagonal(dense))
 
 
 def test_operators_in_place_bind_another_tensor() -> None:

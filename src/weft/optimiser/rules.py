@@ -164,7 +164,9 @@ def _decides(term: Expr, total: Reduce, facts: Facts) -> bool:
     if not isinstance(term, Access) or not {*total.vars} <= {*term.indices}:
         return False
     type = facts.types[term.tensor]
-    return not type.format.is_dense and same_value(type.fill, 0) and type.dtype == facts.dtype(total)
+    # Views of structured formats derive further variables, whose names both sums would have.
+    plain = not (type.format.is_dense or type.format.is_structured)
+    return plain and same_value(type.fill, 0) and type.dtype == facts.dtype(total)
 
 
 RULES = (
