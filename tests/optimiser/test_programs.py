@@ -7,18 +7,26 @@ import sys
 import numpy as np
 import pytest
 from asv_benchmarks.computations import COMPUTATIONS
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 import weft
 from optimiser.random_programs import by_numpy
+from weft import execution
 from weft.code_options import code_options
 from weft.config import config
 from weft.errors import NotationError, ResultTooLargeError, ShapeError
 from weft.execution import evaluation, numbers_of
+from weft.execution.choice import Choice
 from weft.index_notation import explicit_sums, parse, parse_einsum
 from weft.index_notation.nodes import Access, Apply, Assignment, Reduce
 from weft.index_notation.traversal import renamed, variables
 from weft.optimiser import one_order, one_sum, optimise, price
+from weft.optimiser.estimate import Estimates
+from weft.optimiser.price import Nests
 from weft.records import replace
+from weft.storage import Storage
+from weft.storage.statistics import Degrees, degrees
 
 N = 3000
 
@@ -135,6 +143,98 @@ def test_programs_do_not_depend_on_hash_seeds(operands):
 def test_operands_of_about_one_size_have_one_program():
     programs = {found("y(i) = A(i,j)*B(j,k)*x(k)", A=csr(n, n), B=csr(1, n), x=vector(n)) for n in (3000, 3300, 3900)}
     assert len(programs) == 1
+
+
+def test_one_expression_has_few_programs():
+    """Numbers of operands beyond the first choose the nearest of the plans there are."""
+    choice, rng = Choice(), np.random.default_rng(0)
+    kinds = [weft.asarray(np.ones(1))._storage.type, csr(0, 10, 1)._storage.type]
+    for n in rng.integers(1, 10**6, 1000):
+        matrix = Storage((int(n), int(n)), kinds[1], (), np.ones(0))
+        matrix.level_sizes = (int(n), int(n) * int(rng.integers(1, 100)))
+        if choice.find([matrix]) is None:
+            choice.keep([matrix], object())
+    assert len(choice._by_numbers) == 16
+    last = Storage((10**6, 10**6), kinds[1], (), np.ones(0))
+    last.level_sizes = (10**6, 10**7)
+    assert choice.find([last]) is choice.find([last])
+
+
+# -- numbers of entries along axes ----------------------------------------------------------------------------------
+def skewed(seed, n=N, many=20, format="csr"):
+    rng = np.random.default_rng(seed)
+    share = 1 / np.arange(1, n + 1)
+    rows, columns = rng.integers(0, n, many * n), rng.choice(n, many * n, p=share / share.sum())
+    return weft.from_coords([rows, columns], np.ones(many * n), shape=(n, n), format=format)
+
+
+@pytest.mark.parametrize("format", ["csr", "csc", "coo", "dcsr", "csf"])
+def test_numbers_of_entries_are_those_of_the_coordinates(format):
+    order = 3 if format == "csf" else 2
+    A = weft.random((9, 8, 7)[:order], density=0.2, rng=0).asformat(format)
+    stored = A.todense() != 0
+    for axis in range(order):
+        counts = stored.sum(tuple(k for k in range(order) if k != axis))
+        numbers = degrees(A._storage, axis)
+        assert (numbers.distinct, numbers.largest) == ((counts > 0).sum(), counts.max())
+        np.testing.assert_allclose(numbers.norm, np.sqrt((counts**2).sum()))
+    assert degrees(weft.zeros(A.shape, format=format)._storage, 0) == Degrees(0, 0, 0.0)
+
+
+@given(data=st.data())
+@settings(max_examples=100, deadline=None)
+def test_joins_are_never_underestimated(data):
+    """The coordinates that two or three sparse operands have together, whatever the operands are."""
+    n = data.draw(st.integers(1, 12))
+    texts = [
+        "A(i,j)*B(j,k)",
+        "A(j,i)*B(k,j)",
+        "A(i,j)*B(i,j)",
+        "A(i,j)*B(j,k)*M(k,l)",
+        "A(i,j)*B(j,k)*M(i,k)",
+        "A(i,j)*f(j)*B(j,k)",
+    ]
+    text = data.draw(st.sampled_from(texts))
+    names = [name for name in "ABMf" if f"{name}(" in text]
+    dense = {}
+    for name in names:
+        share = np.outer(
+            *[data.draw(st.lists(st.sampled_from([0.05, 0.3, 1.0]), min_size=n, max_size=n)) for _ in "ab"]
+        )
+        rng = np.random.default_rng(data.draw(st.integers(0, 99)))
+        dense[name] = (rng.random((n, n)) < share)[0 if name == "f" else slice(None)] * 1.0
+    formats = {name: "coo" if a.ndim == 1 else data.draw(st.sampled_from(["csr", "csc", "coo"]))
+               for name, a in dense.items()}  # fmt: skip
+    held = {name: weft.asarray(a, format=formats[name])._storage for name, a in dense.items()}
+    value = parse(f"s = {text}").value
+    every = tuple((n_, axis) for n_, name in enumerate(names) for axis in range(dense[name].ndim))
+    numbers = dict(zip(names, numbers_of([held[name] for name in names], every), strict=True))
+    exact = {name: replace(numbers[name], levels=held[name].level_sizes, shape=dense[name].shape) for name in names}
+    estimates = Estimates({name: s.type for name, s in held.items()}, exact, value.distinct_accesses)
+    nests = Nests(estimates, variables(value))
+    factors_ = [nests.number(access) for access in value.distinct_accesses]
+    letters = {v: v for v in variables(value)}
+    true = np.einsum(",".join("".join(a.indices) for a in value.distinct_accesses) + "->" + "".join(letters),
+                     *[dense[a.tensor] for a in value.distinct_accesses])  # fmt: skip
+    assert nests.joined(factors_, sum(nests.bits.values())) >= np.count_nonzero(true) * (1 - 1e-9)
+
+
+def test_the_numbers_of_skewed_operands_are_those_of_their_joins():
+    text = "C(i,k) = sum(j, A(i,j)*A(k,j))/(sum(j, A(i,j)) + sum(j, A(k,j)))"
+    for A, full in ((csr(0), False), (skewed(0), True)):
+        numbers, joins = execution.numbers_for(parse(text), [A._storage])
+        program = optimise(parse(text), {"A": A._storage.type}, {"A": numbers[0]}, code_options())
+        assert joins == ((0, 1),)
+        assert program.entries[0] >= weft.einsum("ij,kj->ik", A, A).nnz
+        assert ("T1" in program.arrays) == full
+        assert weft.explain(text, A=A, stages="program").count(f"{program.entries[0]:,.0f} entries expected") == 1
+
+
+def test_what_needs_no_numbers_looks_at_no_entries():
+    A, B, x = csr(0), csr(1), vector()
+    weft.evaluate("y(i) = A(i,j)*B(j,k)*x(k)", A=A, B=B, x=x)
+    assert not A._storage.degrees
+    assert not B._storage.degrees
 
 
 CHAIN = "y(a,i) = A(a,b)*B(b,c)*C(c,d)*D(d,e)*E(e,f)*F(f,g)*G(g,h)*H(h,i)"

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
         dense_format,
         evaluate,
         looked_up,
+        numbers_for,
         plan_for,
         plan_for_operands,
         require_operands,
@@ -74,6 +75,7 @@ __all__ = [
     "kept_bytes",
     "looked_up",
     "may_spread",
+    "numbers_for",
     "numbers_of",
     "plan_for",
     "plan_for_operands",
@@ -103,7 +105,7 @@ _MODULES = {
     ".entry_lists": "count_entries",
     ".hash_growth": "InsertionTarget insertion_target takes_insertions",
     ".evaluation": (
-        "accumulation chosen_program compile dense_format evaluate looked_up plan_for "
+        "accumulation chosen_program compile dense_format evaluate looked_up numbers_for plan_for "
         "plan_for_operands require_operands target_type "
         "under_standard_names"
     ),

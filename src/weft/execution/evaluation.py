@@ -35,7 +35,7 @@ from .alternatives import (
     NO_DENSE_LEVELS,
     NO_DENSE_RESULT,
 )
-from .choice import Choice, numbers_of
+from .choice import Choice, Joins, numbers_of
 from .conversion import Convert, ConvertResult, Copy, converted_type
 from .device_assembly import variant_for
 from .kernel import Kernel, with_fill
@@ -238,6 +238,31 @@ def _plan_of_part(
 
 
 @kept
+def _joins(
+    assignment: Assignment,
+    types: tuple[TensorType, ...],
+    numbers: tuple[Numbers, ...],
+    format: Format | None,
+    dtype: str | None,
+) -> Joins:
+    """Return the axes whose numbers of entries decide about intermediate results, for operands of some numbers."""
+    request = PlanRequest(assignment, types, format, dtype, False, Variant(options=config.code))
+    facts = asked("plan_in_parts", request, dict(zip(_read(assignment)[1], numbers, strict=True)))
+    return () if facts is None else facts.how.program.joins
+
+
+def numbers_for(
+    assignment: Assignment, storages: Sequence[Storage], format: Format | None = None, dtype: str | None = None
+) -> tuple[tuple[Numbers, ...], Joins]:
+    """Return the numbers that choose a program for some operands, and the axes that it joins."""
+    numbers, types = numbers_of(storages), tuple([s.type for s in storages])
+    if not may_have_parts(assignment):
+        return numbers, ()
+    joins = _joins(assignment, types, numbers, format, dtype)
+    return numbers_of(storages, joins), joins
+
+
+@kept
 def _in_chosen_parts(
     assignment: Assignment,
     operand_types: tuple[TensorType, ...],
@@ -296,7 +321,7 @@ def plan_for_operands(
     if isinstance(order, Program):
         numbers = order
     elif _is_chosen(assignment, dtype, order, variant):
-        numbers = numbers_of(storages)
+        numbers, _ = numbers_for(assignment, storages, format, dtype)
     if numbers is not None:
         plan = _in_chosen_parts(assignment, types, numbers, format=format, dtype=dtype, variant=variant)
         if plan is not None:
@@ -349,12 +374,14 @@ def _look_for_plan(key: tuple[Any, ...], storages: Sequence[Storage]) -> Plan | 
     return plan.find(storages) if plan.__class__ is Choice else plan  # type: ignore[no-any-return]
 
 
-def _keep_plan(key: tuple[Any, ...], plan: Plan, storages: Sequence[Storage] | None) -> None:
-    """Keep a plan; for operands of about the numbers of these, if numbers choose it."""
-    if storages is None:
+def _keep_plan(
+    key: tuple[Any, ...], plan: Plan, storages: Sequence[Storage], chosen_for: Assignment | None, **how: Any
+) -> None:
+    """Keep a plan; if numbers of the operands chose it for an assignment, for operands of about these."""
+    if chosen_for is None:
         plans.keep(key, plan)
     else:
-        plans.get(key, Choice).keep(storages, plan)
+        plans.get(key, Choice).keep(storages, plan, numbers_for(chosen_for, storages, **how)[1])
 
 
 def evaluate(
@@ -392,7 +419,8 @@ def evaluate(
     def run(named: Assignment) -> Storage:
         plan = plan_for_operands(named, storages, format=format, dtype=dtype, order=order, variant=variant)
         if key is not None and not absorbed.depends_on_values and not plan.facts.may_spread:
-            _keep_plan(key, plan, storages if _is_chosen(named, dtype, order, variant) else None)
+            chosen_for = named if _is_chosen(named, dtype, order, variant) else None
+            _keep_plan(key, plan, storages, chosen_for, format=format, dtype=dtype)
         if format is None or not format.is_dense:
             if absorbed.refused:
                 absorbed.require_room(operands, plan.target)

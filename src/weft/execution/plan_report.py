@@ -108,6 +108,11 @@ class PlanReport:
         if len(listed) > _STEPS_SHOWN:
             listed[_STEPS_SHOWN // 2 : -1] = [f"... and {len(listed) - _STEPS_SHOWN // 2 - 1} more like these"]
         lines = [line for step in plan.steps for line in step.summary(told, self._read(step)).splitlines()]
+        # What is kept has a line of its own, which says that a call copies values alone.
+        converted = [f"each call converts {name} from {storage.format} to {format}, "
+                     for name, storage in zip(plan.inputs, self.operands, strict=False)
+                     for format, _ in kept_by(storage)]  # fmt: skip
+        lines = [line for line in lines if not any(text in line for text in converted)]
         return "\n".join([summary.formats_line({plan.result: plan.target, **plan.inputs}), *listed, *lines])
 
 

@@ -18,6 +18,8 @@ class Numbers:
 
     shape: tuple[int, ...]
     levels: tuple[int, ...]  # positions of the levels, from the outermost on; the last number is that of stored values
+    # For each axis the most entries that a coordinate has, and the root of the sum of their squares, as far as known.
+    degrees: tuple[tuple[int, int] | None, ...] = ()
 
 
 @record
@@ -30,6 +32,8 @@ class Program:
     arrays: frozenset[str] = frozenset()  # names of the intermediate results that are stored as arrays
     entries: tuple[float, ...] = ()  # expected entries of the intermediate results; empty if nothing was estimated
     rules: tuple[str, ...] = ()  # names of the rules by which the program was made
+    # Axes of operands, by their places, along which sparse operands are joined in intermediate results.
+    joins: tuple[tuple[int, int], ...] = ()
 
     @property
     def parts(self) -> tuple[Assignment, ...]:

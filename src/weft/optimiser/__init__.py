@@ -7,7 +7,7 @@ their own. The type of the result is decided before, by the expression alone.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from ..analysis.result_type import result_dtype, result_fill, result_format
 from ..code_options import CodeOptions
@@ -45,8 +45,24 @@ def optimise(
         return Program((assignment,), assignment, ())
     return Program(
         (*parts.statements, last), assignment, tuple(parts.reasons), frozenset(parts.arrays), tuple(parts.entries),
-        (*rules, *parts.rules),
+        (*rules, *parts.rules), _joins(parts, list(numbers)),
     )  # fmt: skip
+
+
+def _joins(parts: OwnTensors, operands: Sequence[str]) -> tuple[tuple[int, int], ...]:
+    """Return the axes of operands along which intermediate results join sparse operands, by the operands' places.
+
+    The number of pairs that meet there depends on the spread of the entries.
+    """
+    joins: dict[tuple[int, int], None] = {}
+    for part in parts.statements:
+        sparse = [a for a in part.value.distinct_accesses if not parts.types[a.tensor].format.is_dense]
+        for access in sparse if len(sparse) > 1 else []:
+            others = {v for other in sparse if other != access for v in other.indices}
+            if access.tensor in operands and len(access.indices) > 1:
+                place = operands.index(access.tensor)
+                joins |= {(place, axis): None for axis, v in enumerate(access.indices) if v in others}
+    return tuple(sorted(joins))
 
 
 def one_sum(assignment: Assignment, types: Mapping[str, TensorType], options: CodeOptions) -> Assignment:

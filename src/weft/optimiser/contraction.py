@@ -11,6 +11,7 @@ import math
 from collections.abc import Iterator, Sequence
 
 from ..records import record, replace
+from .estimate import Side, joined_at_most
 from .price import COLLECTED, ENTRY, KERNEL, Factor, Nests
 
 MOST_VARIABLES = 8
@@ -89,9 +90,22 @@ class Contraction:
         entries = space * (1.0 if share >= 1 else -math.expm1(times * math.log1p(-share)))
         sparse = any(self.nests.factors[n].sparse for n in touching) and entries <= FULL * space
         axes = tuple([bit for bit in order if bit & keep])
-        number = self.nests.add(Factor(None, keep, axes, sparse, entries))
+        part = Factor(None, keep, axes, sparse, entries)
+        part.side = self._side_of(touching, every, keep) if sparse and self.nests.estimates.counts else None
+        number = self.nests.add(part)
         self.orders[number] = axes
         return number
+
+    def _side_of(self, touching: tuple[int, ...], every: int, keep: int) -> Side | None:
+        """Return what is known of a part: no more than the entries of the join of which it is summed."""
+        nests, bits = self.nests, [1 << k for k in range(keep.bit_length()) if keep >> k & 1]
+        sides = nests.sides(touching, every)
+        covered = sum(frozenset().union(*[side.variables for side in sides]))
+        if not sides or keep & ~covered:
+            return None
+        entries = min(nests.space(keep), joined_at_most(sides))
+        most = {bit: min(entries, nests.space(keep & ~bit), joined_at_most(sides, bit)) for bit in bits}
+        return Side(frozenset(bits), entries, {bit: (m, math.sqrt(entries * m)) for bit, m in most.items()})
 
     def _cheapest(self, mask: int) -> tuple[Way, tuple[int, ...]]:
         # What is done in parts has a low price, beyond which the others need not be priced.

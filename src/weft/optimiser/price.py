@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence
 
 from ..index_notation.nodes import Access, Apply, Expr, Reduce
 from ..trees import fold
-from .estimate import Estimates, free_set, levels_of
+from .estimate import Estimates, Side, free_set, joined_at_most, levels_of
 
 CONVERT = 12.0
 """Storing an entry in another order."""
@@ -58,7 +58,7 @@ def weight(expr: Expr) -> float:
 class Factor:
     """A factor of a product that is reduced, with bit masks of its variables."""
 
-    __slots__ = ("convertible", "entries", "expr", "mask", "order", "sparse", "strides", "weight")
+    __slots__ = ("convertible", "entries", "expr", "mask", "order", "side", "sparse", "strides", "weight")
 
     def __init__(self, expr: Expr | None, mask: int, order: tuple[int, ...], sparse: bool, entries: float = 0.0):
         self.expr, self.mask, self.sparse, self.entries = expr, mask, sparse, entries
@@ -66,6 +66,7 @@ class Factor:
         self.weight = 1.0 if expr is None else weight(expr)
         self.strides = 0 if sparse else sum(order[:-1])  # the variables over which loops pass an array in strides
         self.convertible = sparse  # whether it can be stored in another order
+        self.side: Side | None = None  # bounds of its numbers of entries, where these are known
 
     @classmethod
     def of(cls, expr: Expr, bits: dict[str, int], estimates: Estimates) -> Factor:
@@ -75,6 +76,9 @@ class Factor:
         names = [v for a in sparse or formats for v in levels_of(a, formats[a])]
         order = tuple(dict.fromkeys(bits[v] for v in names))
         factor = cls(expr, sum(bits[v] for v in free_set(expr)), order, bool(sparse))
+        if (side := estimates.side(expr)) is not None:
+            degrees = {bits[v]: numbers for v, numbers in side.degrees.items()}
+            factor.side = Side(frozenset(degrees), side.entries, degrees)
         factor.convertible = isinstance(expr, Access) and bool(sparse) and len({*expr.indices}) == len(expr.indices)
         if not sparse:
             levels = [levels_of(a, f) for a, f in formats.items() if a.indices]
@@ -137,6 +141,10 @@ class Nests:
 
     def joined(self, numbers: Sequence[int], mask: int) -> float:
         """Return the number of coordinates that factors have together, of some variables."""
+        sides = self.sides(numbers, mask) if self.estimates.counts else []
+        if len(sides) > 1:
+            covered = sum(frozenset().union(*[side.variables for side in sides]))
+            return min(self.space(covered), joined_at_most(sides)) * self.space(mask & ~covered)
         number = self.space(mask)
         for n in dict.fromkeys(numbers):
             factor = self.factors[n]
@@ -144,6 +152,14 @@ class Nests:
                 share = self._densities.get((n, own))
                 number *= self.density(n, own) if share is None else share
         return number
+
+    def sides(self, numbers: Sequence[int], mask: int) -> list[Side]:
+        """Return what is known of the sparse factors, of some variables; nothing if it is not known of all."""
+        known = [(f, f.side) for n in dict.fromkeys(numbers) if (f := self.factors[n]).sparse and f.mask & mask]
+        if any(side is None for _, side in known):
+            return []
+        bits = frozenset([1 << k for k in range(mask.bit_length()) if mask >> k & 1])
+        return [side.within(bits, self.space) for _, side in known if side is not None]
 
     def price(self, numbers: Sequence[int], summed: int, limit: float = math.inf) -> tuple[float, tuple[int, ...]]:
         """Return the price of the cheapest nest that sums a product over some variables, and its order of loops.

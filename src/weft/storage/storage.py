@@ -24,6 +24,7 @@ from .invariants import check
 from .transfers import in_transfer
 
 _NAN = math.nan
+_NO_DEGREES: Mapping[int, Any] = {}
 
 
 def tensor_type(dtype: str, format: Format, index_dtypes: tuple[str, ...] = (), fill: Any = 0) -> TensorType:
@@ -73,13 +74,15 @@ class Storage:
     """
 
     __slots__ = (
-        "__weakref__", "_alive", "_struct", "arrays", "assembled_for", "kept", "level_sizes", "shape", "type", "vals",
+        "__weakref__", "_alive", "_struct", "arrays", "assembled_for", "degrees", "kept", "level_sizes", "shape",
+        "type", "vals",
     )  # fmt: skip
 
     assembled_for: Any
     level_sizes: tuple[int, ...]  # positions of each level
     # By format: what is kept of the conversion to it, or the bytes that takes (execution/kept_conversions.py).
     kept: Mapping[Format, Any] | None
+    degrees: Mapping[int, Any]  # numbers of entries along axes, as far as they were asked for (storage/statistics.py)
 
     def __init__(
         self, shape: tuple[int, ...], type: TensorType, arrays: tuple[np.ndarray[Any, Any], ...], vals: Any
@@ -89,6 +92,7 @@ class Storage:
         self.arrays = arrays
         self.vals = vals
         self.kept = None
+        self.degrees = _NO_DEGREES
         # The struct is made when a kernel first needs it.
         self._struct = None
         self._alive: list[object] = []

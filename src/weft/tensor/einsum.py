@@ -492,7 +492,9 @@ def _program(notation: Einsum, operands: Mapping[str, Operand], optimize: Any) -
         assignment = use_computation_dtype(assignment, dtypes, common.name)
     if not optimize:
         return Program((assignment,), assignment, ())
-    return execution.chosen_program(assignment, tuple([s.type for s in storages]), execution.numbers_of(storages))
+    return execution.chosen_program(
+        assignment, tuple([s.type for s in storages]), execution.numbers_for(assignment, storages)[0]
+    )
 
 
 @ends_at_caller
