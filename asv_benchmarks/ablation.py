@@ -183,9 +183,15 @@ def binary(name: str, run: Callable[[Any, Any], Any], format: str = "csr") -> Ca
     return make
 
 
-def sum_into(format: str) -> Run:
-    a, b = csr("Lin"), weft.asarray(shifted(matrix("Lin"), 1))
-    return lambda: weft.evaluate("C(i,j) = A(i,j) + B(i,j)", A=a, B=b, format=format)
+def into(result: str, text: str, format: str = "csr", name: str = "Lin") -> Callable[[], Run]:
+    """A result in another format than that of its operands, of which ``B`` has other coordinates than ``A``."""
+
+    def make() -> Run:
+        a, b = csr(name).asformat(format), weft.asarray(shifted(matrix(name), 1)).asformat(format)
+        read = {"A": a, "B": b} if "B(" in text else {"A": a}
+        return lambda: weft.evaluate(f"C(i,j) = {text}", format=result, **read)
+
+    return make
 
 
 def dot() -> Run:
@@ -206,11 +212,6 @@ def long_row() -> Run:
     coords = np.concatenate([whole, others], axis=1)
     a, x = weft.from_coords(coords, numbers(22 * n), (n, 20 * n), format="csr"), numbers(20 * n)
     return lambda: a @ x
-
-
-def diagonal_product() -> Run:
-    a = csr("Lin")
-    return lambda: weft.evaluate("C(i,j) = A(i,k)*B(k,j)", A=a, B=a, format="dia")
 
 
 def total(format: str) -> Callable[[], Run]:
@@ -314,9 +315,11 @@ CASES: dict[str, Callable[[], Run]] = {
     "coo taken in": lambda: taken_in("coo"),
     "unsorted to csr": unsorted_entries,
     "dok to csr": unordered,
-    "A + B into dia": lambda: sum_into("dia"),
-    "A + B into hash": lambda: sum_into("hash"),
-    "A @ B into dia": diagonal_product,
+    "2 * A into dia": into("dia", "2*A(i,j)"),
+    "2 * A into hash": into("hash", "2*A(i,j)"),
+    "A + B into csc": into("csc", "A(i,j) + B(i,j)"),
+    "A + B into hash": into("hash", "A(i,j) + B(i,j)"),
+    "bsr + bsr into csr": into("csr", "A(i,j) + B(i,j)", "bsr", "blocked3"),
     "2 * dia": in_notation("Lin", "dia", "2*A(i,j)"),
     "ell * x": in_notation("Lin", "ell", "A(i,j)*x(j)"),
     "csr * x": in_notation("uniform", "csr", "A(i,j)*x(j)"),

@@ -114,7 +114,10 @@ def test_stages(stage, capsys):
         (["convert", "--from", "csr", "--to", "dia", "--dtype", "float16"], "the dtypes are"),
         (["info", "nowhere.mtx"], "nowhere.mtx"),
         (["A(i) = B(i)", "--compute"], "no separate compute function, since A has no structure: all of its C computes"),
-        ([*SUM, "-f", "A:dia", "--assemble"], "since the last pass writes coordinates of A together with its values"),
+        (
+            ["A(i,j) = 2*B(i,j)", "-f", "B:csr", "-f", "A:dia", "--assemble"],
+            "since the last pass writes coordinates of A together with its values",
+        ),
         ([*SUM, "-f", "A:mode_generic", "--assemble"], "since operands or the result are converted at each call; "),
         (["info", "a.xyz"], "the kind of the file"),
     ],

@@ -13,6 +13,7 @@ _FOR_CPUS = {
     "register-blocks",
     "whole-blocks",
     "direct-insertion",
+    "nearest-format",
     "factor-hoisting",
     "positions",
     "prefetch",

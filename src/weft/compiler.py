@@ -13,6 +13,7 @@ from functools import partial
 from math import inf
 
 from .analysis.merge_lattice import Point
+from .assembly.nearest_format import append_nearby
 from .assembly.placement import place_result
 from .code_options import CodeOptions
 from .codegen import CText, print_module
@@ -100,6 +101,9 @@ def plan_loops(
     views = trace("format views", views_of, forms, types, uncut)
     # In which loops. Every strategy prices every view; only the cheapest is written out as concrete index notation.
     planned = trace("cheapest schedule", cheapest_schedule, views, normal, types, uncut)
+    # In which format of the result: it may be cheaper to append it in another one, and to convert it.
+    if user_schedule is None and uncut.options.enabled("nearest-format"):
+        planned = trace("nearest format", append_nearby, planned, forms, types)
     # Loops are cut where that keeps data in the cache. Threads share the outermost one if iterations are independent.
     if uncut.tiles:
         planned = trace("tiling", tile_loops, planned)

@@ -174,7 +174,12 @@ OPTIMIZATIONS = (
     Optimization(
         "direct-insertion",
         "Values are inserted into a result as they are computed, instead of being converted afterwards.",
-        ("A + B into dia", "A + B into hash", "A @ B into dia"),
+        ("2 * A into dia", "2 * A into hash"),
+    ),
+    Optimization(
+        "nearest-format",
+        "Values are appended in a format that follows the loops, and then converted, where that is cheapest.",
+        ("A + B into csc", "A + B into hash", "bsr + bsr into csr"),
     ),
 )  # fmt: skip
 """All optimisations, in the order in which they take part."""
@@ -191,9 +196,10 @@ NAMES = tuple(one.name for one in (*OPTIMIZATIONS, *ON_DEVICES))
 """The names, in the same order."""
 
 PASSES = (
-    "explicit sums", "one sum", "one order", "independent sums", "format views", "cheapest schedule", "tiling",
-    "parallel loop", "positions", "user schedule", "result placement", "entry tiles", "lowering", "serial scans",
-    "simplify", "single entries", "reciprocals", "scalar powers", "vector math", "prefetch", "polling",
+    "explicit sums", "one sum", "one order", "independent sums", "format views", "cheapest schedule",
+    "nearest format", "tiling", "parallel loop", "positions", "user schedule", "result placement", "entry tiles",
+    "lowering", "serial scans", "simplify", "single entries", "reciprocals", "scalar powers", "vector math", "prefetch",
+    "polling",
 )  # fmt: skip
 """The compiler's passes: each is one line of ``weft.compiler``."""
 STAGES = ("index notation", "formats", "schedule", "attribute queries", "concrete notation", "lattices", "ir", "c")

@@ -31,6 +31,7 @@ class Variant:
     same_structure: bool = False
     # True if the result has 64-bit index arrays, since there are coordinates or positions beyond 32 bits.
     wide_index: bool = False
+    whole: bool = False  # True if a result that one kernel can make is not to be converted
     options: CodeOptions = code_options()  # the settings that affect code
 
     @property

@@ -22,7 +22,7 @@ def parallel(text, **formats):
     ("text", "format", "reason"),
     [
         (SUM, "dok", "several nests of loops, one after the other, list the entries of C"),
-        (SUM, "hyb", "capped finds places by what came before"),
+        (SCALED, {"A": "csr", "C": "hyb"}, "capped finds places by what came before"),
         (SCALED, "jad", "iterations of the loop over #i append to the same parts of C"),
         (SCALED, "banded", "banded asks for several counts of entries"),
         ("Y(i,k) = A(i,j)*X(j,k)", "dok", "entries of A with the same i might come to different threads"),
@@ -30,8 +30,9 @@ def parallel(text, **formats):
     ],
 )
 def test_why_one_thread_does_all(text, format, reason):
-    formats = {name: "dense" if name in "XY" else format for name in "ABXY" if f"{name}(" in text}
-    assert parallel(text, **formats).startswith(f"parallel: nothing, since {reason}")
+    if not isinstance(format, dict):
+        format = {name: "dense" if name in "XY" else format for name in "ABXY" if f"{name}(" in text}
+    assert parallel(text, **format).startswith(f"parallel: nothing, since {reason}")
 
 
 def test_the_page_lists_what_stays_on_one_thread():
@@ -41,7 +42,8 @@ def test_the_page_lists_what_stays_on_one_thread():
         for format in ("csr", "csf", "ell", "jad", "hyb", "sell", "hash", "dok", "lil", "bsr", "banded"):
             formats = {"A": format} | ({"B": format} if "B(" in text else {}) | ({"C": format} if "C(" in text else {})
             told.add(parallel(text, **formats, **{n: "dense" for n in "xXY" if f"{n}(" in text}))
-    told.add(parallel(SUM, A="csr", B="csr", C="bsr"))
+    told.add(parallel(SCALED, A="csr", C="bsr"))
+    told.add(parallel(SCALED, A="csc", C="ell"))
     told.add(parallel(SUM, A="csr", B="csr", C="csc"))
     told.add(parallel("Y(j,k) = A(i,j)*X(i,k)", A="csr", X="dense", Y="dense"))
     reasons = {line.removeprefix("parallel: nothing, since ") for line in told if "nothing, since" in line}

@@ -21,7 +21,8 @@ from ..scheduling.schedule import Schedule
 
 def place_result(schedule: Schedule, result: TensorType) -> Schedule:
     """Return a schedule whose values are inserted into the result, if they would have to be converted otherwise."""
-    if schedule.final_format is None or not _is_placeable(schedule, result):
+    final = schedule.final_format is not None and not schedule.problem.view.converted
+    if not final or not _is_placeable(schedule, result):
         return schedule
     placed = _placed(schedule, result)
     if placed is None:

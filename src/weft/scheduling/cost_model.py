@@ -38,6 +38,10 @@ PLACED = 3.0
 """Cost of finding the place of a value in a result that it is inserted into, the attribute queries included."""
 SORTED = 6.0
 """Cost of sorting an entry into its row."""
+APPENDED_AGAIN = 1.0
+"""Cost of an entry that is appended in one format, to be converted to another."""
+MERGED = 2.0
+"""How many times as long an iteration takes that merges operands, of loops that are run again."""
 TRANSPOSE = 2.0
 STRIDED = 1.5
 VECTORS = 0.5

@@ -42,6 +42,7 @@ class FormatView:
     free_loops: tuple[str, ...] = ()  # the loops over which nothing is reduced
     derived: tuple[DerivedVariable, ...] = ()  # the variables that follow from the loops
     final_format: Format | None = None  # the format to which the result is converted at the end
+    converted: bool = False  # whether values are appended before that conversion; they are inserted otherwise
     # Names of operands whose arrays only locate coordinates, each with its new name.
     looked_up: tuple[tuple[str, str], ...] = ()
     # The reason why this view cannot be scheduled, for tensors that are kept; None if it can be.

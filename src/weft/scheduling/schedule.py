@@ -170,10 +170,10 @@ def cheapest_schedule(
         raise ScheduleError(
             f"no loops compute {to_text(assignment)} with the formats {formats}; convert an operand, or omit format="
         )
-    return _written(chosen)
+    return written(chosen)
 
 
-def _written(candidate: Candidate) -> Schedule:
+def written(candidate: Candidate) -> Schedule:
     """Return the schedule with the statement of a candidate."""
     draft = Draft(candidate.problem)
     stmt = candidate.strategy.write(candidate, draft)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar
 import numpy as np
 
 from .. import execution
+from ..config import config
 from ..errors import DeviceError, DTypeError, FormatError, NotationError, ShapeError, WeftError
 from ..execution.plan_cache import plans
 from ..formats import SYNONYMS, Format, TensorType
@@ -21,12 +22,12 @@ from ..operations.operands import StorageHolder, operand_anywhere, require_one_d
 from ..optimizations import PASSES
 from ..storage import Storage
 from ..tracebacks import end_at_caller, ends_at_caller
+from ..variant import Variant
 from .lazy_methods import resolve
 from .operators import wrap_result
 from .sparse_tensor import SparseTensor
 
 if TYPE_CHECKING:
-    from ..variant import Variant
     from .types import Array
 
 _Result = TypeVar("_Result", bound="SparseTensor | Array")
@@ -488,7 +489,11 @@ class CompiledKernel:
                 f"{looked.notes(assumed=False)}; call the kernel"
             )
         # Separate phases need a single kernel that takes the operands as they are given.
-        plan = self._plan_for(looked.assignment, tuple([s.type for s in storages]), self._plan.target.format)
+        types = tuple([s.type for s in storages])
+        plan = self._plan_for(looked.assignment, types, self._plan.target.format)
+        if plan.phases is None:
+            whole = Variant(whole=True, options=config.code)
+            plan = self._plan_for(looked.assignment, types, self._plan.target.format, whole)
         self._require_room(looked, operands, plan.target)
         if plan.is_in_steps:
             raise FormatError(
