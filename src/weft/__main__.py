@@ -29,7 +29,7 @@ from .playground import serve
 from .runtime import cache, warming
 from .scheduling.commands import parse_commands, scheduler
 from .shipping import warm
-from .tensor.compiled_kernel import CompiledKernel, orders, stage_texts
+from .tensor.compiled_kernel import CompiledKernel, orders, plan_of, stage_texts
 from .versions import installation
 
 EXAMPLE = 'weft "A(i,j) = B(i,j,k)*c(k)" -f A:ds -f B:sss -f c:d'
@@ -303,13 +303,13 @@ def _compile(argv: list[str]) -> int:
         _print(_chosen(kernel, kernel.explain(), options.stages))
     # The C is printed only if neither a file nor a stage is asked for.
     if options.output or options.phase or not options.stages:
-        text = kernel.source if options.device else listing(kernel._plan, options.phase)
+        text = kernel.source if options.device else listing(plan_of(kernel), options.phase)
         if options.output:
             Path(options.output).write_text(text, encoding="utf-8")
         else:
             print(text, end="")
         if not options.device:
-            for line in missing(kernel._plan):
+            for line in missing(plan_of(kernel)):
                 print(f"weft: {line}", file=sys.stderr)
     return 0
 

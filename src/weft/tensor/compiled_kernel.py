@@ -547,6 +547,11 @@ class CompiledKernel:
         return f"<kernel {self._text}; {listed}>"
 
 
+def plan_of(kernel: CompiledKernel) -> execution.Plan:
+    """Return the plan that a compiled kernel runs."""
+    return kernel._plan
+
+
 def _not_held(storage: Storage, dtype: str) -> str | None:
     """Return what another dtype cannot hold of a tensor: its dtype, or an integer in it; None if it holds all."""
     if not np.can_cast(storage.type.dtype, dtype, "same_kind"):
