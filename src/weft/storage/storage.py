@@ -74,12 +74,11 @@ class Storage:
     """
 
     __slots__ = (
-        "__weakref__", "_alive", "_struct", "arrays", "assembled_for", "degrees", "kept", "level_sizes", "shape",
-        "type", "vals",
+        "__weakref__", "_alive", "_sizes", "_struct", "arrays", "assembled_for", "degrees", "kept", "shape", "type",
+        "vals",
     )  # fmt: skip
 
     assembled_for: Any
-    level_sizes: tuple[int, ...]  # positions of each level
     # By format: what is kept of the conversion to it, or the bytes that takes (execution/kept_conversions.py).
     kept: Mapping[Format, Any] | None
     degrees: Mapping[int, Any]  # numbers of entries along axes, as far as they were asked for (storage/statistics.py)
@@ -147,17 +146,23 @@ class Storage:
     def dtype(self) -> np.dtype[Any]:
         return self.vals.dtype  # type: ignore[no-any-return]
 
-    def __getattr__(self, name: str) -> Any:
-        """Compute the sizes of the levels when they are first asked for; later calls find them at once."""
-        if name != "level_sizes":
-            raise AttributeError(name)
-        sizes: list[int] = []
-        size, arrays = 1, iter(self.arrays)
-        for level, dimension in zip(self.format.levels, self.format.level_shape(self.shape), strict=True):
-            size = level.size(size, dimension, {role: next(arrays) for role in level.roles})
-            sizes.append(size)
-        self.level_sizes = tuple(sizes)
-        return self.level_sizes
+    @property
+    def level_sizes(self) -> tuple[int, ...]:
+        """Number of positions of each level."""
+        try:
+            return self._sizes
+        except AttributeError:
+            sizes: list[int] = []
+            size, arrays = 1, iter(self.arrays)
+            for level, dimension in zip(self.format.levels, self.format.level_shape(self.shape), strict=True):
+                size = level.size(size, dimension, {role: next(arrays) for role in level.roles})
+                sizes.append(size)
+            self._sizes: tuple[int, ...] = tuple(sizes)
+            return self._sizes
+
+    @level_sizes.setter
+    def level_sizes(self, sizes: tuple[int, ...]) -> None:
+        self._sizes = sizes
 
     @property
     def nnz(self) -> int:
