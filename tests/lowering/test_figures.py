@@ -67,7 +67,7 @@ def test_figure(name, golden):
         ("a(i) = b(i)*c(i)", {"b": "d", "c": "d"}, "(b1 | c1)"),
         ("a(i) = b(i) + c(i)", {"b": "d", "c": "d"}, "(b1 | c1)"),
         ("a(i) = b(i)*c(i)", {"b": "s", "c": "d"}, "(b1 | c1)"),
-        ("a(i) = (b(i) + c(i))*d(i)", {"b": "s", "c": "d", "d": "s"}, "(b1 ∧ d1 | c1) (d1 | c1)"),
+        ("a(i) = (b(i) + c(i))*d(i)", {"b": "s", "c": "d", "d": "s"}, "(d1 ∧ b1 | c1) (d1 | c1)"),
         # Fig. 9, and section 5.2's dense superset.
         ("a(i) = b(i) + c(i)", {"b": "s", "c": "s"}, "(b1 ∧ c1) (b1) (c1)"),
         ("a(i) = b(i) + c(i)", {"b": "s", "c": "d"}, "(c1 ∧ b1) (c1)"),
