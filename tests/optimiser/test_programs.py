@@ -268,6 +268,14 @@ def test_a_product_of_many_factors_stays_as_it_is_written():
 
 
 # -- the results ----------------------------------------------------------------------------------------------------
+def test_totals_of_sums_have_loops_of_their_own():
+    A, B = weft.random((5, 4), nnz=6, format="csr", rng=0), weft.random((5, 4), nnz=7, format="csr", rng=1)
+    for text, sign in (("s = sum(i, j, A(i,j) + B(i,j))", 1), ("s = sum(i, j, A(i,j) - B(i,j))", -1)):
+        np.testing.assert_allclose(weft.evaluate(text, A=A, B=B), A.sum() + sign * B.sum())
+    a, b = weft.random((9,), nnz=4, rng=0), weft.random((9,), nnz=3, rng=1)
+    np.testing.assert_allclose(weft.evaluate("s = sum(i, a(i) + b(i))", a=a, b=b), a.sum() + b.sum())
+
+
 def test_programs_and_single_statements_compute_the_same():
     A, B, x = csr(0), csr(1), vector()
     dense = A.todense() @ (B.todense() @ x)

@@ -152,7 +152,10 @@ def split_sum(node: Expr, facts: Facts) -> Expr | None:
     products = [product([*parts[: places[0]], term, *parts[places[0] + 1 :]]) for _, term in terms]
     if {facts.dtype(each) for each in products} != {facts.dtype(node)}:
         return None
-    scans = [Reduce("add", node.vars, each) for each in products]
+    scans: list[Expr] = [Reduce("add", node.vars, each) for each in products]
+    if len(node.vars) > 1 or not free_variables(node):  # loops that share none are told apart by their variables
+        scans = [renamed(scan, variables={v: f"{v}_{k}" if k else v for v in node.vars})
+                 for k, scan in enumerate(scans)]  # fmt: skip
     total: Expr = Apply("negative", (scans[0],)) if terms[0][0] else scans[0]
     for (negative, _), scan in zip(terms[1:], scans[1:], strict=True):
         total = Apply("subtract" if negative else "add", (total, scan))
