@@ -388,8 +388,8 @@ def test_no_public_function_reads_a_tensor_on_a_device_unless_it_is_ported(monke
                     ported.add(name)
                 continue
             expected = _outcome(call, square)
-            if isinstance(found, tuple):  # objects that are returned as they are
-                found = tuple(square if x is D else x for x in found)
+            if isinstance(found, (tuple, list)):  # objects that are returned as they are
+                found = type(found)(square if x is D else x for x in found)
             if found is not expected and repr(found) != repr(expected):
                 wrong.append(f"{name}: {found!r:.100} instead of {expected!r:.100}")
     assert not wrong
