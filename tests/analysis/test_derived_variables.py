@@ -46,6 +46,6 @@ def test_in_no_order(text):
 
 def test_blocks_are_appended_row_by_row():
     B = weft.asarray(np.eye(9), format=parse_format("bsr", 2, blocksize=(3, 3)))
-    stages = weft.explain("C(i,j) = B(i,j)", B=B, format="csr", stages=True)
+    stages = weft.explain("C(i,j) = 2*B(i,j)", B=B, format="csr", stages=True)
     assert "converted" not in stages.partition("== concrete")[0]
     assert "forall i/3" in stages.replace("∀", "forall ")

@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from ..analysis.implicit_values import typed_implicit_value
 from ..analysis.terms import Dtypes, additive_terms
 from ..code_options import CodeOptions
 from ..concrete_notation.transformations import factors, product
@@ -231,6 +232,8 @@ def rewritten(
                 names[rule.name] = None
         if expr is before or expr == before:
             break
+    if not _keeps_fill(assignment.value, expr, types):
+        return assignment, ()
     return replace(assignment, value=expr), tuple(names)
 
 
@@ -243,7 +246,15 @@ def ordered(assignment: Assignment, types: Mapping[str, TensorType], options: Co
     expr = assignment.value
     for rule in (SPLIT, *ORDER):
         expr = applied(rule, expr, facts, options)
-    return replace(assignment, value=expr)
+    return replace(assignment, value=expr) if _keeps_fill(assignment.value, expr, types) else assignment
+
+
+def _keeps_fill(old: Expr, new: Expr, types: Mapping[str, TensorType]) -> bool:
+    """Return whether a result keeps its fill value, by which kernels know the elements that they need not store."""
+    if new is old or all(same_value(type.fill, 0) for type in types.values()):
+        return True
+    before, after = typed_implicit_value(old, types), typed_implicit_value(new, types)
+    return before is after or same_value(before, after)
 
 
 # -- forms of one nest of loops, by price ----------------------------------------------------------------------------
