@@ -211,8 +211,8 @@ COMPUTATIONS = {
         "s = sum(i, c*sum(j, A(i,j)))",
     ],
     "outer products": [
-        "C(i,j) = x(i)*z(j)*c",
-        "C(i,j) = c*x(i)*z(j)",
-        "C(i,j) = x(i)*(c*z(j))",
+        "C(i,j) = u(i)*u(j)*c",
+        "C(i,j) = c*u(i)*u(j)",
+        "C(i,j) = u(i)*(c*u(j))",
     ],
 }

@@ -151,6 +151,7 @@ def operands() -> dict[str, Any]:
     x = np.linspace(1.0, 2.0, n)
     cube = tensor(200, 300_000)
     matrices = {name: matrix(n, 10 * n, seed) for seed, name in enumerate("ABMEF")}
+    matrices.update({name: matrices[name].with_fill(np.inf) for name in "EF"})  # as in graphs: there is no edge
     vectors = dict.fromkeys("bdfwxz", x)
     X = np.linspace(x, 2 * x, 8, axis=1)
     return {**matrices, **vectors, **cube, "X": X, "u": cube["U"][:, 0].copy(), "c": np.array(2.0)}

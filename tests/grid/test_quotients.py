@@ -330,6 +330,7 @@ def test_random_quotients(data):
     "text",
     [
         "C(i,k) = sum(j, A(i,j)*A(k,j))/(sum(j, A(i,j)) + sum(l, A(k,l)) - sum(m, A(i,m)*A(k,m)))",
+        "C(i,k) = sum(j, A(k,j)*A(i,j))/(sum(j, A(i,j)) + sum(l, A(k,l)) - sum(m, A(i,m)*A(k,m)))",
         "C(i,j) = A(i,j)/(sum(k, A(i,k)) - A(i,j) + A(i,j))",
         "C(i,j) = minimum(A(i,j), sum(k, A(i,k)) - A(i,j))",
     ],

@@ -23,6 +23,7 @@ from ..analysis.coordinate_sets import visits
 from ..analysis.implicit_values import application_dtypes, literal_dtype, typed_implicit_value
 from ..analysis.iteration_graph import Types
 from ..analysis.terms import dtype_of
+from ..concrete_notation.transformations import factors, product
 from ..concrete_notation.values import UNKNOWN, typed
 from ..config import config
 from ..errors import DensifyError
@@ -44,6 +45,7 @@ from ..index_notation.traversal import (
     outermost_reductions,
     renamed,
     replaced,
+    rewrite,
     rewrite_outermost,
     tensors,
 )
@@ -133,8 +135,11 @@ def _filled(part: Expr, fill: Literal, node: Expr) -> Expr | None:
 
 
 def _standard(expr: Expr) -> Expr:
-    """Return an expression with standard names for the variables that it binds."""
-    return renamed(expr, variables={v: f"#{k}" for k, v in enumerate(bound_variables(expr))})
+    """Return an expression with standard names for the variables that it binds, and factors in order of their text."""
+    named = renamed(expr, variables={v: f"#{k}" for k, v in enumerate(bound_variables(expr))})
+    return rewrite(
+        named, lambda node: product(sorted(parts, key=expression_text)) if len(parts := factors(node)) > 1 else None
+    )
 
 
 def _plain(fill: Any) -> Any:
