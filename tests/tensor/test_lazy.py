@@ -204,6 +204,24 @@ def test_operands_may_change_before() -> None:
     assert weft.compute(y).tolist() == [10, 10, 10]
 
 
+def test_other_numbers_run_the_same_kernels() -> None:
+    """A number is no part of a kernel, unless a fill value is computed from it."""
+    A = weft.asarray(_matrix(0), format="csr")
+    L, kernels = weft.lazy(A), set()
+    for t in (0.75, 1.25, 1.5, 2.25, 2.75):
+        for function in (
+            lambda a, t: a > t,
+            lambda a, t: (t <= a).sum(axis=0),
+            lambda a, t: np.clip(a, 0, t) / t,
+            lambda a, t: np.maximum(a @ a, -t) * t,
+            lambda a, t: np.where(a > t, a, 0.0) ** t,
+        ):
+            y = function(L, t)
+            kernels.add(statements([node_of(y)])[0].assignment)
+            _same(weft.compute(y), function(A, t))
+    assert len(kernels) == 5
+
+
 def test_einsum_and_notation_are_recorded() -> None:
     dense = _matrix(0)
     L = weft.lazy(weft.asarray(dense, format="csr"))
@@ -214,6 +232,7 @@ def test_einsum_and_notation_are_recorded() -> None:
     _same(weft.compute(z), 3 * dense.T @ (dense * 2).sum(axis=1) + (dense * 2).sum(axis=1))
     _same(weft.compute(np.tensordot(L, L, axes=1)), dense @ dense)
     _same(weft.compute(L + np.diagonal(L)), dense + np.diagonal(dense))
+    _same(weft.compute(np.diagonal(L)), np.diagonal(dense))
 
 
 def test_operators_in_place_bind_another_tensor() -> None:
@@ -294,3 +313,26 @@ def test_static_functions_do_not_ask_for_values() -> None:
     with pytest.raises(UnsupportedError, match="static=True"):
         function(np.ones(3))
     assert weft.fused(function.__wrapped__)(-np.ones(3)).tolist() == [1, 1, 1]
+
+
+def test_static_functions_tell_arguments_apart() -> None:
+    calls = []
+
+    @weft.fused(static=True)
+    def function(a: Any, *by: Any) -> Any:
+        calls.append(by)
+        return a * np.copysign(1, by[0][0]) if by else a
+
+    x = np.ones(3)
+    for by in ([0.0], [-0.0], (0.0,), (0,), [0.0], (False,)):
+        assert function(x, by).tolist() == (x * np.copysign(1, by[0])).tolist()
+    assert len(calls) == 5
+    for mistake in ({1, 2}, [x], [weft.asarray(x)]):
+        with pytest.raises(UnsupportedError, match=r"has no hash; .*or leave out static=True"):
+            function(x, mistake)
+    with config.override(plan_cache_size=3):
+        for _ in range(2):
+            for k in range(8):
+                function(np.ones(k))
+        assert len(calls) == 5 + 16
+        assert len(function._programs) == 3

@@ -16,7 +16,9 @@ from typing import Any, ParamSpec, TypeVar, overload
 
 import numpy as np
 
-from ..errors import DTypeError, WeftError
+from ..config import config
+from ..errors import DTypeError, UnsupportedError, WeftError
+from ..execution.plan_cache import PlanCache
 from ..index_notation.nodes import Assignment
 from ..index_notation.operator_table import OPERATORS
 from ..operations.operands import StorageHolder, operand_anywhere, refusal, replace_storage, scalar_storage
@@ -347,7 +349,7 @@ class Fused:
 
     def __init__(self, function: Callable[..., Any], static: bool):
         self._function, self._static = function, static
-        self._programs: dict[Any, tuple[list[recorded.Statement], list[bool], Any]] = {}
+        self._programs = PlanCache(lambda: config.plan_cache_size)
         update_wrapper(self, function)
 
     def __get__(self, instance: Any, owner: Any = None) -> Any:
@@ -383,20 +385,39 @@ class Fused:
         """Run the program that is kept for the types and shapes of tensors, and for other arguments themselves."""
         operands = [operand_anywhere(x) if _is_tensor(x) else None for x in arguments]
         key = names, *[
-            (type(x), x) if o is None else (o.storage.type.number, o.storage.shape, o.is_array)
+            _same(x) if o is None else (o.storage.type.number, o.storage.shape, o.is_array)
             for x, o in zip(arguments, operands, strict=True)
         ]  # fmt: skip
-        kept = self._programs.get(key)
-        if kept is None:
+
+        def make() -> tuple[list[recorded.Statement], list[bool], Any]:
             places = [
                 x if o is None else _placed(x, k) for k, (x, o) in enumerate(zip(arguments, operands, strict=True))
             ]
             results, form = self.recorded(places, names)
             nodes = [node_of(x) for x in results]
-            kept = self._programs[key] = recorded.statements(nodes), [node.is_array for node in nodes], form
-        program, are_arrays, form = kept
+            return recorded.statements(nodes), [node.is_array for node in nodes], form
+
+        program, are_arrays, form = self._programs.get(key, make)
         storages = recorded.run_statements(program, len(are_arrays), arguments)
         return _replaced(form, Argument, _at([_result(s, a) for s, a in zip(storages, are_arrays, strict=True)]))
+
+
+def _same(x: Any) -> Any:
+    """Return what is equal for arguments, none of them tensors, for which a function makes the same program."""
+    if isinstance(x, (tuple, list)):
+        return type(x), tuple([_same(item) for item in x])
+    if isinstance(x, dict):
+        return type(x), tuple([(_same(name), _same(item)) for name, item in x.items()])
+    if isinstance(x, (float, complex)):  # 0.0 and -0.0 are equal, and NaN is not
+        return type(x), repr(x)
+    try:
+        hash(x)
+    except TypeError:
+        raise UnsupportedError(
+            f"a function of fused(static=True) keeps a program for the value of each argument that is no tensor, and a "
+            f"{type(x).__name__} has no hash; pass tensors as arguments of their own, or leave out static=True"
+        ) from None
+    return type(x), x
 
 
 def _placed(x: Any, place: int) -> LazyTensor:
@@ -444,7 +465,8 @@ def fused(function: Any = None, /, *, static: bool = False) -> Any:
         :func:`lazy`) in their place. Those that it returns are computed, in tuples, lists and dictionaries, too.
     static : bool
         True to run the Python function once for arguments of certain types and shapes. It must not ask for values
-        then; numbers and other arguments that are no tensors are a part of what is kept.
+        then; numbers and other arguments that are no tensors are a part of what is kept. As many programs are kept as
+        ``config.plan_cache_size`` says, those that were used last.
 
     Returns
     -------

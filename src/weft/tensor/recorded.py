@@ -16,10 +16,11 @@ from typing import Any
 import numpy as np
 
 from .. import execution
+from ..dtypes import same_scalar
 from ..errors import ShapeError, UnsupportedError, WeftError
 from ..index_notation import accesses, explicit_sums, free_variables, infer_extents, rename_variables, result_dtype
 from ..index_notation.nodes import Access, Apply, Assignment, Expr, Literal, Reduce
-from ..index_notation.operator_table import OPERATORS
+from ..index_notation.operator_table import ABSORBING, OPERATORS
 from ..index_notation.standard_names import canonical, standard
 from ..index_notation.traversal import outermost_reductions, rewrite, rewrite_outermost, walk
 from ..operations.axes import normalize_axis_tuple
@@ -175,20 +176,47 @@ def leaf_of(obj: Any) -> Recorded | None:
     )
 
 
-def _number(op: str, value: Any, beside: Recorded, first: bool) -> Recorded:
-    """Return a number beside an expression: an operand, so that other numbers run the same kernel, if no fill asks."""
-    linear = op == "multiply" or (op == "divide" and not first)
-    keeps_zero = linear and beside.fill == 0 and math.isfinite(abs(value)) and (op == "multiply" or value != 0)
-    if type(value) is not bool and op != "power" and (beside.fill is None or keeps_zero):
-        value = scalar_beside(op, value, beside.dtype, first)
-        return leaf(value, (), value.dtype, None, False)
-    return Recorded(Literal(value), (), (), np.dtype(type(value)), {}, value, 1, False, "")
+def _number(op: str, value: Any, beside: Recorded, first: bool) -> tuple[str, Recorded]:
+    """Return the operator and a number beside an expression: an operand, if the fill value is known without it.
+
+    Other numbers then run the same kernel.
+    """
+    operand = None if type(value) is bool else scalar_beside(op, value, beside.dtype, first)
+    told = None if operand is None else _told(op, operand.vals[0], beside, first)
+    if operand is None or told is None:
+        return op, Recorded(Literal(value), (), (), np.dtype(type(value)), {}, value, 1, False, "")
+    return told, replace(leaf(operand, (), operand.dtype, None, False), fill=None if told == op else value)
+
+
+def _told(op: str, number: Any, beside: Recorded, first: bool) -> str | None:
+    """Return the operator that is told what absent entries give beside a number; None if that depends on the number."""
+    fill = beside.fill
+    if fill is None:
+        return None if op == "power" else op
+    if op in ("multiply", "divide"):
+        keeps_zero = fill == 0 and np.isfinite(number) and (op == "multiply" or (number != 0 and not first))
+        return op if keeps_zero else None
+    if number == 0:  # it may decide the structure, as in A != 0
+        return None
+    own = beside.dtype.type(fill)
+    with np.errstate(all="ignore"):
+        result = OPERATORS[op].ufunc(*((number, own) if first else (own, number)))
+    for near in OPERATORS[op].near(int(first), fill):
+        if same_scalar(result, fill if near.result is None else near.result):
+            return ABSORBING[op][(int(first),), near.result]
+    return None
 
 
 def mapped(op: str, args: Sequence[Any]) -> Recorded:
     """Return an operator of expressions and numbers, which broadcast."""
     first = next(a for a in args if isinstance(a, Recorded))
-    parts = [a if isinstance(a, Recorded) else _number(op, a, first, k == 0) for k, a in enumerate(args)]
+    told, parts = op, list[Recorded]()
+    for k, a in enumerate(args):
+        if isinstance(a, Recorded):
+            parts.append(a)
+        else:
+            told, number = _number(op, a, first, k == 0)
+            parts.append(number)
     try:
         shape = np.broadcast_shapes(*[p.shape for p in parts])
     except ValueError:
@@ -210,7 +238,7 @@ def mapped(op: str, args: Sequence[Any]) -> Recorded:
     fill, size = _fill(op, parts), sum(p.size for p in parts) + 1
     before = {id(b): b for p in parts for b in p.before if b() is not None}
     return Recorded(
-        Apply(op, tuple(exprs)), axes, shape, dtype, sources, fill, size, any(p.is_array for p in parts), _line(),
+        Apply(told, tuple(exprs)), axes, shape, dtype, sources, fill, size, any(p.is_array for p in parts), _line(),
         tuple(before.values()),
     )  # fmt: skip
 
@@ -286,7 +314,7 @@ class Statement:
     def result(self, storages: Mapping[str, Storage]) -> Storage:
         """Compute the statement."""
         value, target = self.assignment.value, self.assignment.target.indices
-        if isinstance(value, Access) and len({*value.indices}) == len(target):
+        if isinstance(value, Access) and sorted(value.indices) == sorted(target):
             order = tuple([value.indices.index(v) for v in target])
             (storage,) = storages.values()
             result = storage if order == tuple(range(len(order))) else storage.permuted(order)
