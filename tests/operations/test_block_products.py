@@ -5,6 +5,7 @@ import pytest
 
 import weft
 from weft.formats import Compressed, Dense
+from weft.runtime import memory
 from weft.storage import check
 
 SHAPES = [((9, 14), (14, 11)), ((8, 8), (8, 8)), ((1, 3), (3, 1)), ((0, 3), (3, 5)), ((5, 7), (7, 30))]
@@ -102,3 +103,21 @@ def test_other_reductions_and_fills_keep_their_formats():
     assert weft.evaluate("C(i,j) = max(k, A(i,k)*B(k,j))", A=A, B=B).format != "bsr"
     assert weft.evaluate("C(i,j) = A(k,i)*B(k,j)", A=A, B=B).format != "bsr"
     assert weft.evaluate("C(i) = A(i,k)*B(k,i)", A=A, B=B).shape == (8,)
+
+
+OWN_COLUMNS = weft.Format("(i,j) -> (j/2,i,j%2)", [Compressed(), Compressed(), Dense()])
+
+
+@pytest.mark.parametrize("disable", [set(), {"whole-blocks"}], ids=str)
+@pytest.mark.parametrize("format", ["bsr", "mode_generic", OWN, OWN_COLUMNS], ids=str)
+def test_blocks_hold_fill_values_beyond_edges(format, disable, monkeypatch):
+    """And not what memory held before, which differs from run to run."""
+    size = {"blocksize": (2, 3)} if isinstance(format, str) and format == "bsr" else {}
+    X = np.arange(1.0, 36).reshape(7, 5)
+    Y = X * (X > 20)
+    A, B, expected = (weft.asarray(x).asformat(format, **size) for x in (X, Y, X + Y))
+    monkeypatch.setattr(memory, "empty", lambda shape, dtype: np.full(shape, 99, dtype))
+    for threads in (1, 2):
+        with weft.config.override(num_threads=threads, parallel_threshold=0, disable=disable):
+            found = weft.evaluate("C(i,j) = A(i,j) + B(i,j)", A=A, B=B, format=A.layout)
+        np.testing.assert_array_equal(found._storage.vals, expected._storage.vals)

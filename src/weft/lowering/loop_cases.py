@@ -12,6 +12,7 @@ from ..analysis.merge_lattice import LevelIterator, Point
 from ..concrete_notation.nodes import Assign, Forall, Stmt
 from ..concrete_notation.traversal import assignments
 from ..errors import LoweringError
+from ..formats.append_chains import AppendChain
 from ..formats.capabilities import Locate, PositionIteration, ValueIteration
 from ..index_notation.traversal import accesses
 from ..ir import nodes as ir
@@ -28,12 +29,13 @@ from ..ir.builder import (
     lt,
 )
 from ..records import record, replace
+from .append_writer import AppendWriter
 from .context import LoweringContext
 from .derived_coordinates import derive, is_settled
 from .emitter import Bounds, Emitter
 from .environment import Environment
 from .function_state import FunctionState
-from .operand_values import is_entry, value_of
+from .operand_values import fill_expr, is_entry, value_of
 from .positions import bounds_of, coordinate, coordinates_above
 from .scalar_expressions import update
 
@@ -267,7 +269,7 @@ class LoopCases(ABC):
         here = {(target, k): counter for k in range(chain.first, chain.last + 1)}
         env = replace(env, pos={**env.pos, **here})
         env, more = emitter.resolve(env, [target])
-        body = block(*more, emitter.statement(stmt, env))
+        body = block(*more, self._filled_at_edges(writer, chain, env), emitter.statement(stmt, env))
         inside = writer.can_append(chain, env.coords)
         if not (self.context.skip_fill and chain is writer.chains[-1] and isinstance(stmt, Assign)):
             return block(*decls, if_(inside, writer.append(chain, env.coords, body)))
@@ -275,6 +277,17 @@ class LoopCases(ABC):
         value = value_of(self.f, stmt.value, env)
         entry = is_entry(self.f, stmt.value, value, writer.vars.type.fill, env)
         return block(*decls, if_(inside, writer.append_if(entry, env.coords, body, even=value.ty == "bool")))
+
+    def _filled_at_edges(self, writer: AppendWriter, chain: AppendChain, env: Environment) -> ir.Stmt:
+        """Return a loop that fills an appended block with fill values if it may reach beyond the tensor's edge."""
+        below, inside = {*writer.path[chain.last + 1 :]}, lit(True, "bool")
+        pending = [d for d in self.context.derived if not d.inside and d.var not in env.coords and d.needs & below]
+        if chain is not writer.chains[-1] or self.context.fills_target or not self.f.kind.values:
+            return block()
+        if all(env.inside.get(d.var) == inside for d in pending):
+            return block()  # the loops below reach all of the block
+        fill = fill_expr(self.f, writer.vars.type.fill, writer.vars.type.dtype)
+        return writer.fill(chain.last + 1, writer.counters[chain.index], fill)
 
 
 def statement_at(context: LoweringContext, loop: Forall, v: str, point: Point) -> Stmt | None:
