@@ -90,6 +90,24 @@ def test_the_one_form_computes_what_is_written(operands):
     assert all(changed[kind] > 10 for kind in ("contraction", "nested", "split")), changed
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "s(i) = sum(j, A(i,j) + A(j,j))",
+        "s(j_1) = sum(j, A(j_1,j) + A(j,j)) + sum(j, A(j,j) + A(j,j_1))",
+        "s = sum(j, A(j,j) + A(j,j)) + 2*sum(j_1, A(j_1,j_1) - A(j_1,j_1))",
+    ],
+)
+def test_sums_that_stand_apart_have_variables_of_their_own(text):
+    assignment = explicit_sums(parse(text))
+    A = weft.asarray(np.diag([1.0, 2.0, 0.0, 4.0]) + np.diag([5.0, 0.0, 7.0], 1), format="csr")
+    new = one_form(assignment, {"A": A._storage})
+    assert new != assignment
+    expected = evaluate_dense(assignment, {"A": A.todense()})
+    np.testing.assert_array_equal(evaluate_dense(new, {"A": A.todense()}), expected)
+    np.testing.assert_array_equal(np.asarray(weft.evaluate(text, A=A)), expected)
+
+
 def one_form(explicit, storages, **options):
     types = {name: storage.type for name, storage in storages.items()}
     return one_order(one_sum(explicit, types, code_options(**options)), types, code_options(**options))

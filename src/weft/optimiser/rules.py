@@ -7,6 +7,7 @@ bits only run where ``config.reassociate`` is on, or where dtypes are exact. The
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
 from typing import Any
@@ -49,7 +50,14 @@ class Facts:
     ):
         self.dtype, self.types = dtype, types
         self.place = {v: n for n, v in enumerate(target)}
+        self.names = {*target}  # of the variables of the whole
         self.loops = loops or (lambda expr: {*free_variables(expr)})
+
+    def unused(self, variable: str) -> str:
+        """Return a name for another variable in the place of one."""
+        name = next(n for k in itertools.count(1) if (n := f"{variable}_{k}") not in self.names)
+        self.names.add(name)
+        return name
 
     def is_dense(self, expr: Expr) -> bool:
         """Return whether all operands are arrays."""
@@ -154,9 +162,10 @@ def split_sum(node: Expr, facts: Facts) -> Expr | None:
     if {facts.dtype(each) for each in products} != {facts.dtype(node)}:
         return None
     scans: list[Expr] = [Reduce("add", node.vars, each) for each in products]
-    if len(node.vars) > 1 or not free_variables(node):  # loops that share none are told apart by their variables
-        scans = [renamed(scan, variables={v: f"{v}_{k}" if k else v for v in node.vars})
-                 for k, scan in enumerate(scans)]  # fmt: skip
+    # Loops that share none are told apart by their variables: the sums of A(i,j) and of A(j,j) share none.
+    around = {frozenset(free_variables(scan)) for scan in scans}
+    if len(node.vars) > 1 or around != {frozenset(free_variables(node))} or not free_variables(node):
+        scans = [renamed(scan, variables={v: facts.unused(v) for v in node.vars if k}) for k, scan in enumerate(scans)]
     total: Expr = Apply("negative", (scans[0],)) if terms[0][0] else scans[0]
     for (negative, _), scan in zip(terms[1:], scans[1:], strict=True):
         total = Apply("subtract" if negative else "add", (total, scan))
@@ -244,6 +253,7 @@ def ordered(assignment: Assignment, types: Mapping[str, TensorType], options: Co
     """Return an assignment with the factors of each product in one order, and sums of sparse operands apart."""
     facts = Facts(Dtypes(dtypes_of(types)), types, assignment.target.indices)
     expr = assignment.value
+    facts.names |= {*variables(expr)}
     for rule in (SPLIT, *ORDER):
         expr = applied(rule, expr, facts, options)
     return replace(assignment, value=expr) if _keeps_fill(assignment.value, expr, types) else assignment
