@@ -136,6 +136,14 @@ def test_dtypes_are_those_of_the_steps(dtype: str) -> None:
         _same(found, expected)
 
 
+def test_numbers_have_the_dtypes_of_the_operands_beside() -> None:
+    for dtype, number in (("uint64", 2**63), ("float32", 0.1)):
+        A = weft.asarray(_matrix(0).clip(0).astype(dtype), format="csr")
+        found = weft.compute(weft.lazy(A) + number)
+        _same(found, A + number)
+        assert found.fill_value == (A + number).fill_value
+
+
 def test_results_have_the_formats_of_the_steps() -> None:
     A, x = weft.asarray(_matrix(0), format="csr"), np.ones(N)
     L = weft.lazy(A)

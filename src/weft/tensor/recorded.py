@@ -184,7 +184,8 @@ def _number(op: str, value: Any, beside: Recorded, first: bool) -> tuple[str, Re
     operand = None if type(value) is bool else scalar_beside(op, value, beside.dtype, first)
     told = None if operand is None else _told(op, operand.vals[0], beside, first)
     if operand is None or told is None:
-        return op, Recorded(Literal(value), (), (), np.dtype(type(value)), {}, value, 1, False, "")
+        dtype = np.dtype(bool) if operand is None else operand.dtype
+        return op, Recorded(Literal(value), (), (), dtype, {}, value, 1, False, "")
     return told, replace(leaf(operand, (), operand.dtype, None, False), fill=None if told == op else value)
 
 
