@@ -465,8 +465,8 @@ def fused(function: Any = None, /, *, static: bool = False) -> Any:
         :func:`lazy`) in their place. Those that it returns are computed, in tuples, lists and dictionaries, too.
     static : bool
         True to run the Python function once for arguments of certain types and shapes. It must not ask for values
-        then; numbers and other arguments that are no tensors are a part of what is kept. As many programs are kept as
-        ``config.plan_cache_size`` says, those that were used last.
+        then; numbers and other arguments that are no tensors are a part of what is kept. At most
+        ``config.plan_cache_size`` programs are kept, those that were used last.
 
     Returns
     -------
