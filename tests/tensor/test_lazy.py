@@ -270,6 +270,16 @@ def test_errors_come_where_the_mistake_is() -> None:
     assert any(__file__ in note for note in caught.value.__notes__)
 
 
+@weft.fused(static=True)
+def twice(a: Any) -> Any:
+    return a * 2
+
+
+def test_fused_functions_are_copied_and_pickled_as_functions_are() -> None:
+    assert twice(np.ones(2)).tolist() == [2, 2]
+    assert pickle.loads(pickle.dumps(twice)) is copy.deepcopy(twice) is twice
+
+
 def test_copies_and_pickles_are_computed() -> None:
     y = weft.lazy(weft.asarray(_matrix(0), format="csr")) * 2
     for other in (pickle.loads(pickle.dumps(y)), copy.copy(y), copy.deepcopy(y)):

@@ -352,6 +352,9 @@ class Fused:
         self._programs = PlanCache(lambda: config.plan_cache_size)
         update_wrapper(self, function)
 
+    def __reduce__(self) -> str:
+        return self.__qualname__  # type: ignore[attr-defined, no-any-return]  # copied and pickled as functions are
+
     def __get__(self, instance: Any, owner: Any = None) -> Any:
         return self if instance is None else MethodType(self, instance)
 
