@@ -58,6 +58,16 @@ def made_in(format, evaluate):
         reject()
 
 
+def made_on_threads(threads, format, evaluate):
+    """What ``made_in`` returns, which is the same on another number of threads."""
+    made = made_in(format, evaluate)
+    with config.override(num_threads=threads):
+        again = made_in(format, evaluate)
+    assert [a.dtype for a in again.arrays] == [a.dtype for a in made.arrays]
+    np.testing.assert_array_equal(densified(again), densified(made))
+    return made
+
+
 def evaluated_on(device, evaluate, operands):
     """The result for operands on a device; None if it refuses that, or for the CPU."""
     if device == "cpu":
@@ -134,7 +144,11 @@ def compare_with_oracle(data):
             device, lambda there: execution.evaluate(assignment, there, format=wanted, dtype=dtype), operands
         )
         if got is None:
-            got = made_in(wanted, lambda format: execution.evaluate(assignment, operands, format=format, dtype=dtype))
+            got = made_on_threads(
+                data.draw(st.sampled_from([1, 3, 7])),
+                wanted,
+                lambda format: execution.evaluate(assignment, operands, format=format, dtype=dtype),
+            )
         execution.verify(got)
         found = densified(got)
     assert found.dtype == expected.dtype, to_text(assignment)

@@ -28,6 +28,8 @@ weft.evaluate("y(i) = A(i,j) * 2", A=A)
 S = weft.asarray(np.ones((2, 200_000)), format="csr")  # whose rows and whose sum threads share
 ones = np.ones(200_000)
 assert (S @ ones == 200_000).all() and weft.einsum("ij,ij->", S, S) == 400_000
+D, U = (weft.asarray(np.eye(40, k=k), format="dcsr") for k in (0, 1))  # whose merge threads share by ranges
+assert weft.evaluate("C(i,j) = A(i,j) + B(i,j)", A=D, B=U).nnz == 79
 going = True
 
 
@@ -60,6 +62,7 @@ for k in range(8):
         assert T[1, 1] == -5 and T.sum(axis=1)[2] == 40
         assert (weft.evaluate(f"y(i) = A(i,j) * {k}.25", A=A) == k + 0.25).all()
         assert (S @ ones == 200_000).all() and weft.einsum("ij,ij->", S, S) == 400_000
+        assert weft.evaluate("C(i,j) = A(i,j) + B(i,j)", A=D, B=U).nnz == 79
         assert A.asformat("csc").nnz == 40 and (weft.zeros(10**6) == 0).all()
         os._exit(7)
     statuses.append(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
