@@ -1,7 +1,8 @@
 """Merges that threads share: ranges of coordinates, at the ends of which each operand has a position of its own.
 
-Ranges end at coordinates of operands. Each operand gives as many of them as it has a part of all positions, so that no
-range is much longer than others.
+Each operand gives samples of its coordinates, at positions that are equally far apart in all operands. A range ends
+after as many samples of all operands together as there are operands, so that ranges are about equally long, also where
+operands have nearly the same coordinates.
 """
 
 from __future__ import annotations
@@ -59,8 +60,9 @@ def merge_cuts(f: FunctionState, loop: Forall, ranges: ir.Expr, chunk: tuple[ir.
         return None
     limits = {it: bounds_of(f, it, loop.var, Environment()) for it in iterators}
     edges = ir.Var(f.name("cuts").name, "int64*")
-    number, coord, step = map(f.name, ("cut_number", f"{f.context.names[loop.var]}_cut", "cut_step"))
-    # The last edge of each iterator, its next position that may become an edge, and the coordinate there.
+    words = "cut_number", f"{f.context.names[loop.var]}_cut", "cut_step", "cut_sample"
+    number, coord, step, sample = map(f.name, words)
+    # The last edge of each iterator, the position of its next sample, and the coordinate there.
     edge, ahead, here = (
         {it: f.name(f"p{it.name}_{word}") for it in iterators} for word in ("edge", "ahead", "ahead_coordinate")
     )
@@ -79,19 +81,26 @@ def merge_cuts(f: FunctionState, loop: Forall, ranges: ir.Expr, chunk: tuple[ir.
         return block(*(ir.Store(edges, add(mul(at, count), lit(k)), values[it]) for k, it in enumerate(iterators)))
 
     count, last = lit(len(iterators)), limits[full[0]][1] if full else _LAST
-    each = block(
+    advance = block()
+    for it in reversed(iterators):
+        advance = if_(eq(here[it], coord), increment(ahead[it], step), advance)
+    next_sample = block(
         *(
             ir.Declare(here[it], ir.Select(lt(ahead[it], limits[it][1]), coordinate_at(it, ahead[it]), last))
             for it in iterators
         ),
-        ir.Declare(coord, minimum(*here.values())),
+        ir.Set(coord, minimum(*here.values())),
+        advance,
+    )
+    each = block(
+        ir.Declare(coord, lit(0)),
+        ir.For(sample, lit(0), count, next_sample),
         *map(forward, iterators),
-        *(if_(eq(here[it], coord), increment(ahead[it], step)) for it in iterators),
         stored(number, edge),
     )
     positions = total(sub(end, begin) for begin, end in limits.values())
     search = block(
-        ir.Declare(step, add(ir.Binary("/", positions, ranges), lit(1))),
+        ir.Declare(step, add(ir.Binary("/", positions, mul(ranges, count)), lit(1))),
         ir.Allocate(edges, mul(add(ranges, lit(1)), count)),
         *(ir.Declare(edge[it], limits[it][0]) for it in iterators),
         *(ir.Declare(ahead[it], add(limits[it][0], step)) for it in iterators),
