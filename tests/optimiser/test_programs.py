@@ -274,6 +274,11 @@ def test_totals_of_sums_have_loops_of_their_own():
         np.testing.assert_allclose(weft.evaluate(text, A=A, B=B), A.sum() + sign * B.sum())
     a, b = weft.random((9,), nnz=4, rng=0), weft.random((9,), nnz=3, rng=1)
     np.testing.assert_allclose(weft.evaluate("s = sum(i, a(i) + b(i))", a=a, b=b), a.sum() + b.sum())
+    # A diagonal that is converted, for a variable that the statement does not have.
+    C, D = (weft.asarray(np.diag(d) + 1.0, format="coo") for d in ([1.0, 2.0], [3.0, 5.0]))
+    assert weft.evaluate("s = sum(i, C(i,i) + D(i,i))", C=C, D=D) == 15.0
+    with pytest.raises(weft.errors.ShapeError, match="i is both 2 and 3"):
+        weft.evaluate("s = sum(i, C(i,i) + D(i,i))", C=C, D=weft.asarray(np.eye(3), format="coo"))
 
 
 def test_programs_and_single_statements_compute_the_same():

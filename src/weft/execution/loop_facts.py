@@ -18,6 +18,7 @@ from ..assembly.hash_insertion import HashInsertionWriter
 from ..assembly.user_query_writer import UserQueryWriter
 from ..code_options import CodeOptions
 from ..compiler import PlannedLoops, plan_loops, plan_on_structure, schedule_entry_loops
+from ..concrete_notation.traversal import assignments
 from ..formats import Format, TensorType
 from ..formats.adjoining import arrays_of_rows, lists_entries
 from ..formats.append_chains import append_chains
@@ -26,8 +27,8 @@ from ..formats.growing_tables import tables_of
 from ..formats.size_bound import SizeBound
 from ..formats.tensor_vars import TensorVars
 from ..index_notation import to_text
-from ..index_notation.nodes import Expr, Reduce
-from ..index_notation.traversal import reductions
+from ..index_notation.nodes import Access, Expr, Reduce
+from ..index_notation.traversal import accesses, reductions, renamed
 from ..lowering.function_kind import FunctionKind
 from ..lowering.function_spec import FunctionSpec
 from ..lowering.parallel_append import why_not_in_parts
@@ -123,7 +124,7 @@ def loop_facts(loops: PlannedLoops) -> LoopFacts:
         s.target,
         s.result,
         loops.operands,
-        _renamed_value(loops).distinct_accesses,
+        _accesses(loops),
         tuple([(v, each.op) for each in reductions(loops.assignment.value) for v in each.vars]),
         tuple(
             WorkspaceFacts(
@@ -155,11 +156,22 @@ def row_facts(loops: PlannedLoops, operands: tuple[str, ...]) -> RowFacts | None
 
 
 def _renamed_value(loops: PlannedLoops) -> Expr:
-    """Return the right-hand side in terms of the functions' own operands."""
-    value = loops.assignment.value
-    for c in loops.schedule.conversions:
+    """Return the right-hand side, as it is written, in terms of the functions' own operands."""
+    value, conversions = loops.assignment.value, loops.schedule.conversions
+    for c in conversions:
         value = c.renamed(value)
-    return value
+    # Sums that stand apart have variables of their own, in the accesses of whose conversions they are.
+    names = {c.tensor: c.name for c in conversions if c.tensor not in loops.operands}
+    return renamed(value, tensors=names) if names else value
+
+
+def _accesses(loops: PlannedLoops) -> tuple[Access, ...]:
+    """Return the accesses to the functions' own operands, as they are written, and then those with other variables."""
+    written = list(_renamed_value(loops).distinct_accesses)
+    variables = {v for a in written for v in a.indices}
+    every = [a for stmt in assignments(loops.schedule.program.stmt) for a in accesses(stmt.value)]
+    others = [a for a in every if a.tensor in loops.operands and not variables.issuperset(a.indices)]
+    return tuple(dict.fromkeys([*written, *others]))
 
 
 def run_facts(module: Module) -> RunFacts:
