@@ -46,6 +46,7 @@ def test_the_page_lists_what_stays_on_one_thread():
     told.add(parallel(SCALED, A="csc", C="ell"))
     told.add(parallel(SUM, A="csr", B="csr", C="csc"))
     told.add(parallel("Y(j,k) = A(i,j)*X(i,k)", A="csr", X="dense", Y="dense"))
+    told.add(parallel("s = A(i,j)*B(i,j)", A="csf", B="csf"))
     reasons = {line.removeprefix("parallel: nothing, since ") for line in told if "nothing, since" in line}
     table = PAGE.read_text(encoding="utf-8").split('behind "parallel: nothing, since":')[1].split("\n\n")[1]
     rows = [_pattern(line.split(" | ")[0].removeprefix("| ")) for line in table.splitlines()[2:]]
