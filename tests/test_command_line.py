@@ -56,9 +56,7 @@ def test_the_c_of_structured_results_computes_them(text, formats, capsys, monkey
     assert main([text, *[word for name, format in named.items() for word in ("-f", f"{name}:{format}")]]) == 0
     source, notes = capsys.readouterr()
     names = re.search(r"functions, in order: (.*)", source)[1].replace("weft_", "").split(", ")
-    functions = load(source, names, 3, "printed C")
-    with weft.config.override(disable={"nearest-format"}):  # as the printed C, which writes the result's own arrays
-        plan = weft.compile(text, **named)._plan
+    plan, functions = weft.compile(text, **named)._plan, load(source, names, 3, "printed C")
     monkeypatch.setattr(plan.kernel.loops, "functions", lambda group: functions)
     arrays = [np.where(np.arange(16).reshape(4, 4) % n, 0.0, n + 1.5) for n in (2, 3)]
     storages = [weft.asarray(array, format=of)._storage for array, of in zip(arrays, formats, strict=False)]

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from . import SparseTensor, __version__, config, demo, load, save
+from . import SparseTensor, __version__, demo, load, save
 from . import compile as compile_kernel
 from .derivatives import gradient_statement, has_complex_parts, pattern_of
 from .dtypes import VALUE_DTYPES, value_dtype
@@ -298,10 +298,7 @@ def _compile(argv: list[str]) -> int:
         if not options.output and not options.stages:
             print(expression)
             return 0
-    # C that stands alone writes the result's own arrays; stages show what runs, which may convert the result.
-    alone = {"nearest-format"} if not options.stages else set()
-    with config.override(disable={*config.disable} | alone):
-        kernel = compile_kernel(expression, dtypes=dtypes, schedule=schedule, device=options.device, **formats)
+    kernel = compile_kernel(expression, dtypes=dtypes, schedule=schedule, device=options.device, **formats)
     if options.stages:
         _print(_chosen(kernel, kernel.explain(), options.stages))
     # The C is printed only if neither a file nor a stage is asked for.

@@ -14,6 +14,7 @@ from .format_names import described, is_name_of
 from .kernel import Kernel
 from .plan import Plan
 from .plan_facts import InSteps
+from .plan_report import PlanReport
 from .steps import ComputePart, Prune, Step
 from .summary import formats_line
 
@@ -24,7 +25,7 @@ Phase = Literal["assemble", "compute"]
 def listing(plan: Plan, phase: Phase | None = None) -> str:
     """Return the C of a plan, or of one of its two phases."""
     if phase is None:
-        texts = [kernel.module.source for kernel in plan.kernels]
+        texts = [kernel.module.source for kernel in PlanReport(plan).kernels]
     else:
         (kernel,) = plan.kernels
         texts = [kernel.module.standing_alone(_functions(plan, phase))]
@@ -66,7 +67,7 @@ def _usage(plan: Plan, source: str) -> Iterator[str]:
     if isinstance(plan.facts.how, InSteps):
         yield "computed in steps, which kernels below take in the order of the statements:"
         yield from [to_text(statement) for statement in plan.facts.how.program.statements]
-    for kernel in plan.kernels:
+    for kernel in PlanReport(plan).kernels:
         facts = kernel.facts
         yield facts.text
         types = {name: kernel.module.context.types[name] for name in kernel.operands}
