@@ -25,6 +25,9 @@ from .positions import bounds_of, coordinate
 
 _LAST = lit(int(np.iinfo(np.int64).max))
 
+_MOST_OPERANDS = 8
+"""Operands of a merge that is cut; each takes a search of its own in the text."""
+
 
 @record
 class MergeCuts:
@@ -53,7 +56,7 @@ def merge_cuts(f: FunctionState, loop: Forall, ranges: ir.Expr, chunk: tuple[ir.
     """
     iterators = list(dict.fromkeys(it for point in f.context.lattice(loop) for it in point.coiterate))
     options = f.context.options
-    if len(iterators) < 2 or options.target == "cuda" or not options.enabled("merge-cuts"):
+    if not 2 <= len(iterators) <= _MOST_OPERANDS or options.target == "cuda" or not options.enabled("merge-cuts"):
         return None
     full = [it for it in iterators if it.format.iteration == "value"]
     if share_interval(iterators, f.context.types) or not all(map(_can_be_cut, iterators)) or len(full) > 1:
