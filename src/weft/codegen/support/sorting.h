@@ -1,31 +1,39 @@
 /* Sorting of coordinate lists: of the coordinates of one row, and of n tuples by a permutation.
 
-   A short list is sorted by rank: vector comparisons count for each element how many others are less, which is its
-   place. There are no branches that could be mispredicted unless elements are equal. A list that is dense in its range
-   is sorted by a bitmap. Any other list is sorted by a radix sort over the bits in which its elements differ. */
+   A short list is sorted without branches that could be mispredicted: with AVX-512 by a network, else by rank, where
+   vector comparisons count for each element how many others are less, which is its place. A list that is dense in its
+   range is sorted by a bitmap. Any other list is sorted by a radix sort over the bits in which its elements differ. */
 
 //: weft_rank
-typedef int32_t weft_lanes __attribute__((vector_size(32), aligned(4)));
+#ifdef __AVX2__
+#define WEFT_LANES 8
+#define WEFT_SAME(value) {value, value, value, value, value, value, value, value}
+#else /* compilers split wider vectors into scalars */
+#define WEFT_LANES 4
+#define WEFT_SAME(value) {value, value, value, value}
+#endif
+typedef int32_t weft_lanes __attribute__((vector_size(4 * WEFT_LANES), aligned(4)));
 
 /* Sort the numbers that n <= 8 * width keys carry by their keys: the place of each is the number of smaller keys. If
    ``shared`` is false, it is the first free place from there on, which holds a negative number. */
 #define WEFT_RANK(width) \
   static inline void weft_rank_##width(const int32_t *key, int32_t *carried, int32_t *sorted, int32_t n, \
                                        bool shared) { \
-    weft_lanes keys[width], ranks[width]; \
+    enum { VECTORS = 8 * width / WEFT_LANES }; \
+    weft_lanes keys[VECTORS], ranks[VECTORS]; \
     int32_t place[8 * width]; \
-    for (int k = 0; k < width; k++) { \
-      __builtin_memcpy(&keys[k], key + 8 * k, sizeof(weft_lanes)); \
+    for (int k = 0; k < VECTORS; k++) { \
+      __builtin_memcpy(&keys[k], key + WEFT_LANES * k, sizeof(weft_lanes)); \
       ranks[k] = (weft_lanes){0}; \
     } \
     for (int32_t j = 0; j < n; j++) { \
       const int32_t pivot = key[j]; \
-      const weft_lanes pivots = {pivot, pivot, pivot, pivot, pivot, pivot, pivot, pivot}; \
-      for (int k = 0; k < width; k++) ranks[k] += pivots < keys[k]; \
+      const weft_lanes pivots = WEFT_SAME(pivot); \
+      for (int k = 0; k < VECTORS; k++) ranks[k] += pivots < keys[k]; \
     } \
-    for (int k = 0; k < width; k++) { \
+    for (int k = 0; k < VECTORS; k++) { \
       ranks[k] = -ranks[k]; \
-      __builtin_memcpy(place + 8 * k, &ranks[k], sizeof(weft_lanes)); \
+      __builtin_memcpy(place + WEFT_LANES * k, &ranks[k], sizeof(weft_lanes)); \
     } \
     for (int32_t j = 0; j < n; j++) { \
       int32_t at = place[j]; \
@@ -53,32 +61,110 @@ static inline void weft_rank(int32_t *key, int32_t *carried, int32_t *sorted, in
   else weft_rank_8(key, carried, sorted, n, shared);
 }
 
-//: weft_sort_short_TYPE for int32, int64; needs weft_rank
+//: weft_sort_lanes; needs weft_rank
+#ifdef __AVX512F__
+#include <immintrin.h>
+/* Put the smaller one of lanes i and i ^ other of each vector into the lane whose number has no bit ``high``. */
+static inline __attribute__((always_inline)) void weft_exchange(__m512i *v, int width, int other, int high) {
+  const __m512i lane = _mm512_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
+  const __m512i from = _mm512_xor_si512(lane, _mm512_set1_epi32(other));
+  const __mmask16 upper = _mm512_test_epi32_mask(lane, _mm512_set1_epi32(high));
+  for (int k = 0; k < width; k++) {
+    const __m512i moved = _mm512_permutexvar_epi32(from, v[k]);
+    v[k] = _mm512_mask_max_epi32(_mm512_min_epi32(v[k], moved), upper, v[k], moved);
+  }
+}
+
+/* Put the smaller numbers of two vectors into the first one. */
+static inline __attribute__((always_inline)) void weft_part(__m512i *a, __m512i *b) {
+  const __m512i less = _mm512_min_epi32(*a, *b);
+  *b = _mm512_max_epi32(*a, *b);
+  *a = less;
+}
+
+/* Sort n <= 16 * width numbers by a bitonic network: sorted runs become twice as long, until there is one. */
+static inline __attribute__((always_inline)) void weft_network(int32_t *list, int32_t n, const int width) {
+  const __m512i last = _mm512_setr_epi32(15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0);
+  __m512i v[4];
+  for (int k = 0; k < width; k++) { /* lanes that are left over hold the largest number */
+    const int32_t rest = n - 16 * k, held = rest < 0 ? 0 : rest < 16 ? rest : 16;
+    v[k] = _mm512_mask_loadu_epi32(_mm512_set1_epi32(INT32_MAX), (__mmask16)((1u << held) - 1), list + 16 * k);
+  }
+  for (int run = 2; run <= 16; run *= 2) {
+    weft_exchange(v, width, run - 1, run / 2);
+    for (int by = run / 4; by > 0; by /= 2) weft_exchange(v, width, by, by);
+  }
+  for (int run = 2; run <= width; run *= 2) { /* runs of several vectors */
+    for (int k = 0; k < width; k++) {
+      if (k % run >= run / 2) continue;
+      __m512i *mirrored = v + k / run * run + (run - 1 - k % run);
+      *mirrored = _mm512_permutexvar_epi32(last, *mirrored);
+      weft_part(v + k, mirrored);
+    }
+    for (int by = run / 4; by > 0; by /= 2) {
+      for (int k = 0; k < width; k++) {
+        if (k % (2 * by) < by) weft_part(v + k, v + k + by);
+      }
+    }
+    for (int by = 8; by > 0; by /= 2) weft_exchange(v, width, by, by);
+  }
+  for (int k = 0; k < width; k++) {
+    const int32_t rest = n - 16 * k, held = rest < 0 ? 0 : rest < 16 ? rest : 16;
+    _mm512_mask_storeu_epi32(list + 16 * k, (__mmask16)((1u << held) - 1), v[k]);
+  }
+}
+#endif
+
 /* Sort a list of n <= 64 elements, ascending. */
-static inline void weft_sort_short_TYPE(TYPE_t *list, int64_t n) {
+static inline void weft_sort_lanes(int32_t *list, int32_t n) {
+#ifdef __AVX512F__
+  if (n <= 16) weft_network(list, n, 1);
+  else if (n <= 32) weft_network(list, n, 2);
+  else weft_network(list, n, 4);
+#else
   int32_t key[64], sorted[64];
-  TYPE_t low = list[0], high = list[0];
+  bool equal = false;
+  for (int32_t i = 0; i < n; i++) {
+    key[i] = list[i];
+    sorted[i] = INT32_MIN;
+  }
+  weft_rank(key, key, sorted, n, true);
+  for (int32_t i = 0; i < n; i++) {
+    equal |= sorted[i] == INT32_MIN;
+    list[i] = sorted[i];
+  }
+  if (!equal) return;
+  for (int32_t i = 1; i < n; i++) { /* a place without a key belongs to one that is equal to the one before */
+    if (list[i] < list[i - 1]) list[i] = list[i - 1];
+  }
+#endif
+}
+
+//: weft_sort_short_int32; needs weft_sort_lanes
+/* Sort a list of n <= 64 elements, ascending. */
+static inline void weft_sort_short_int32(int32_t *list, int64_t n) { weft_sort_lanes(list, (int32_t)n); }
+
+//: weft_sort_short_int64; needs weft_sort_lanes
+/* Sort a list of n <= 64 elements, ascending. */
+static inline void weft_sort_short_int64(int64_t *list, int64_t n) {
+  int32_t key[64];
+  int64_t low = list[0], high = list[0];
   for (int64_t i = 1; i < n; i++) {
     low = list[i] < low ? list[i] : low;
     high = list[i] > high ? list[i] : high;
   }
-  if ((uTYPE_t)high - (uTYPE_t)low >= INT32_MAX) {
+  if ((uint64_t)high - (uint64_t)low > UINT32_MAX) {
     for (int64_t i = 1; i < n; i++) {
-      const TYPE_t moved = list[i];
+      const int64_t moved = list[i];
       int64_t j = i;
       for (; j > 0 && list[j - 1] > moved; j--) list[j] = list[j - 1];
       list[j] = moved;
     }
     return;
   }
-  for (int64_t i = 0; i < n; i++) key[i] = (int32_t)((uTYPE_t)list[i] - (uTYPE_t)low);
-  for (int64_t i = 0; i < n; i++) sorted[i] = -1; /* less than each key */
-  weft_rank(key, key, sorted, (int32_t)n, true);
-  int32_t last = 0; /* places that are still -1 belong to a key that is equal to the one before */
-  for (int64_t i = 0; i < n; i++) {
-    last = sorted[i] > last ? sorted[i] : last;
-    list[i] = (TYPE_t)((uTYPE_t)low + (uTYPE_t)last);
-  }
+  for (int64_t i = 0; i < n; i++) key[i] = (int32_t)(list[i] - low + INT32_MIN);
+  weft_sort_lanes(key, (int32_t)n);
+  for (int64_t i = 0; i < n; i++) list[i] = low + (key[i] - (int64_t)INT32_MIN);
 }
 
 //: weft_sort_tiny_TYPE for int32, int64
