@@ -119,6 +119,12 @@ def scaled_rows() -> Run:
     return lambda: weft.evaluate("r(i) = z(i)*y(i)*A(i,j)*x(j)", A=a, x=x, y=y, z=z)
 
 
+def scaled_columns() -> Run:
+    a = csr("uniform")
+    d = weft.diags_array(numbers(a.shape[1]))
+    return lambda: a @ d
+
+
 def product(name: str, format: str, columns: int = 0) -> Callable[[], Run]:
     def make() -> Run:
         a = csr(name).asformat(format)
@@ -266,6 +272,7 @@ CASES: dict[str, Callable[[], Run]] = {
     "two products": statement("y(i) = A(i,j)*B(j,k)*x(k)"),
     "product of sums": statement("C(i,k) = sum(j, A(i,j)*B(j,k))*sum(j, B(i,j)*A(j,k))", 1000),
     "scaled by quotients": statement("y(i) = A(i,j)*(x(j)/d(j))"),
+    "scaled columns": scaled_columns,
     "sum of two, times a vector": statement("y(i) = (A(i,j) + B(i,j))*x(j)"),
     "two sums": two_sums,
     "MTTKRP, long fibres": long_fibres,
@@ -287,6 +294,7 @@ CASES: dict[str, Callable[[], Run]] = {
     "coo reshape": reshape("coo"),
     "log1p": unary("uniform", np.log1p),
     "square": unary("uniform", lambda a: np.power(a, 2)),
+    "cube": unary("uniform", lambda a: a**3),
     "root": unary("uniform", lambda a: np.power(a, 0.5)),
     "power": unary("uniform", lambda a: a**1.7),
     "short rows SpMV": product("ecology1", "csr"),

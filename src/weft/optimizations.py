@@ -38,6 +38,9 @@ OPTIMIZATIONS = (
         ("scaled by quotients",),
     ),
     Optimization(
+        "one-diagonal", "Products with a matrix of the main diagonal alone scale rows or columns.", ("scaled columns",)
+    ),
+    Optimization(
         "split-sums",
         "A sum of sparse operands times an array is the sum of their products.",
         ("sum of two, times a vector",),
@@ -91,7 +94,7 @@ OPTIMIZATIONS = (
     Optimization(
         "scalar-powers",
         "Powers with one small exponent for all elements are products or square roots.",
-        ("square", "root"),
+        ("square", "cube", "root"),
     ),
     Optimization(
         "vector-math",

@@ -29,6 +29,7 @@ class Variant:
     long_rows: bool = False  # True if a row has a large part of all entries, and is cut into pieces for threads
     # True if operands of the result's format, with its indices, all have equal index arrays.
     same_structure: bool = False
+    one_diagonal: bool = False  # True if operands that list their diagonals have no other than the main one
     # True if the result has 64-bit index arrays, since there are coordinates or positions beyond 32 bits.
     wide_index: bool = False
     whole: bool = False  # True if a result that one kernel can make is not to be converted

@@ -171,6 +171,10 @@ SPELLINGS = {
     "rows by numbers": [
         "A/(1 + abs(A).sum(1))[:, None]", "W('C(i,j) = A(i,j)/(1 + sum(k, abs(A(i,k))))', A=A)",
     ],
+    "similarity of rows": [
+        f"W('C({i},{k}) = {P}/(1 + sum(j, A({i},j)) + sum(j, A({k},j)) - {P})', A=A)"
+        for i, k in ("ik", "pq") for P in (f"sum(j, A({i},j)*A({k},j))", f"sum(j, A({k},j)*A({i},j))")
+    ],
     "tensor times vector": [
         "T @ x", "weft.einsum('ijk,k->ij', T, x)", "W('C(i,j) = T(i,j,k)*x(k)', T=T, x=x)", "weft.tensordot(T, x, 1)",
     ],

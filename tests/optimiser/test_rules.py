@@ -14,6 +14,7 @@ from weft.errors import WeftError
 from weft.index_notation import explicit_sums, parse, to_text
 from weft.index_notation.program import Program
 from weft.optimiser import one_order, one_sum
+from weft.optimiser.cuts import diagonals_first
 
 KINDS = ("contraction", "nested", "scaled", "inside", "quotient", "terms", "deep")
 OPERANDS = {
@@ -106,6 +107,56 @@ def test_sums_that_stand_apart_have_variables_of_their_own(text):
     expected = evaluate_dense(assignment, {"A": A.todense()})
     np.testing.assert_array_equal(evaluate_dense(new, {"A": A.todense()}), expected)
     np.testing.assert_array_equal(np.asarray(weft.evaluate(text, A=A)), expected)
+
+
+DIAGONALS = ("A(i,j)*D(j,k)", "D(i,j)*A(j,k)", "D(i,j)*A(j,k)*D(k,l)", "D(i,j)*A(j,k)*x(k)", "D(j,i)*x(j)*A(j,k)",
+             "D(i,k)*D(k,j)", "A(i,k)*(D(k,j) + D(j,k))", "x(i)*D(i,j)*A(j,i)", "B(i,k)*D(k,j)*A(j,i)")  # fmt: skip
+
+
+@pytest.mark.parametrize("dtype", ["float64", "int64", "float32", "int8"])
+def test_products_with_one_diagonal_scale(dtype):
+    rng, many = np.random.default_rng(0), 0
+    for n in range(60):
+        text = DIAGONALS[n % len(DIAGONALS)]
+        read = [v for v in "ijkl" if v in text]
+        target = "".join(rng.permutation(read)[: rng.integers(0, 3)])
+        around = ["{}", "-{} + A(i,i)*x(i)", "2*{}"][rng.integers(3)] if "i" in target else "{}"
+        inner = f"sum({','.join(v for v in read if v not in target)}, {text})" if len(target) < len(read) else text
+        assignment = parse(f"C({','.join(target)}) = {around.format(inner)}" if target else f"C = {inner}")
+        arrays = {"A": rng.integers(-4, 5, (4, 4)), "B": rng.integers(0, 3, (4, 4)), "x": rng.integers(-4, 5, 4),
+                  "D": np.diag(rng.integers(-4, 5, 4))}  # fmt: skip
+        arrays = {name: array.astype(dtype) for name, array in arrays.items() if f"{name}(" in to_text(assignment)}
+        formats = {"A": ["csr", "dense", "coo"][n % 3], "B": "csc", "D": "dia", "x": "dense"}
+        types = {name: weft.asarray(a, format=formats[name])._storage.type for name, a in arrays.items()}
+        explicit = explicit_sums(assignment)
+        program = diagonals_first(explicit, types, code_options())
+        assert diagonals_first(explicit, types, code_options(disabled=frozenset({"one-diagonal"}))) is None
+        if program is not None:
+            many += 1
+            np.testing.assert_array_equal(by_numpy(program, arrays), evaluate_dense(explicit, arrays), program.text)
+        exact = diagonals_first(explicit, types, code_options(reassociate=False))
+        assert (exact is None) == (program is None or dtype.startswith("float"))
+    assert many > (-1 if dtype == "int8" else 40)  # int8 is summed as int64
+
+
+@pytest.mark.parametrize("format", ["csr", "coo", "dia", "bsr", "dense"])
+def test_results_do_not_depend_on_how_many_diagonals_there_are(format):
+    """A product is that of NumPy, in one format and dtype, for a main diagonal, for another one and for several."""
+    array = np.arange(16.0).reshape(4, 4) % 3
+    A = array if format == "dense" else weft.asarray(array, format=format)
+    diagonals = [weft.diags_array([1.0, np.inf, 0.0, 4.0], dtype=dtype) for dtype in ("float64", "float32")]
+    diagonals += [weft.diags_array(np.ones(3), offsets=1), weft.eye(4, format="dia") + weft.eye(4, k=1, format="dia")]
+    for D in diagonals:
+        dense = np.nan_to_num(D.todense(), posinf=7.0)
+        given = D if np.isfinite(D.data).all() else weft.asarray(dense, format="dia")
+        for product in (lambda a, d: a @ d, lambda a, d: d @ a):
+            found, other = product(A, given), product(A, weft.asarray(dense, format="csr"))
+            np.testing.assert_array_equal(np.asarray(weft.asarray(found).todense()), product(array, dense))
+            assert isinstance(found, np.ndarray) == isinstance(other, np.ndarray)
+        kinds = {str(getattr(A @ d, "format", "array")) for d in diagonals if d.dtype == "float64"}
+        assert len(kinds) == 1, kinds
+    wide = weft.asarray(np.eye(4, 6), format="dia")
+    np.testing.assert_array_equal(weft.asarray(A @ wide).todense(), array @ np.eye(4, 6))
 
 
 def one_form(explicit, storages, **options):

@@ -48,7 +48,7 @@ def result_format(
 ) -> Format:
     """Return the format of a result for which none is given."""
     indices = assignment.target.indices
-    value, types = _typed(rewrite(assignment.value, _one_sum), types, no_dense_levels)
+    value, types = _typed(rewrite(assignment.value, _one_sum), indices, types, no_dense_levels)
     assignment = replace(assignment, value=value)
     structure = _same_structure(assignment, types) or (None if part else _product_structure(assignment, types))
     if structure is not None:
@@ -226,13 +226,17 @@ def _linked(sparse: Sequence[Access], v: str) -> bool:
 
 
 def _typed(
-    value: Expr, types: Mapping[str, TensorType], no_dense_levels: bool
+    value: Expr, indices: Sequence[str], types: Mapping[str, TensorType], no_dense_levels: bool
 ) -> tuple[Expr, Mapping[str, TensorType]]:
-    """Return an expression in which reductions are operands, and the types of these, if it is no reduction itself."""
+    """Return an expression in which reductions are operands, and the types of these, if it is no reduction itself.
+
+    The axes of these operands are in the order of the result's, whatever the order of the factors in the sums is.
+    """
     sums = [] if isinstance(value, Reduce) else list(dict.fromkeys(outermost_reductions(value)))
     known = dict(types)
     for n, part in enumerate(sums):
-        operand = Access(f"sum {n}", tuple(free_variables(part)))
+        free = free_variables(part)
+        operand = Access(f"sum {n}", tuple(dict.fromkeys([*[v for v in indices if v in free], *free])))
         format = result_format(Assignment(operand, part), types, no_dense_levels)
         fill = result_fill(part, types)
         known[operand.tensor] = TensorType.of(result_dtype(part, types), format, fill=0 if fill is None else fill)

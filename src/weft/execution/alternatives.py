@@ -11,9 +11,11 @@ from math import prod
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
+from ..formats.format import lists_diagonals
 from ..records import record
 from ..runtime import for_work
 from ..storage import Storage
+from ..storage.statistics import is_diagonal
 from ..storage.views import share
 from . import thresholds
 from .assembly import Assembly
@@ -60,6 +62,7 @@ class Choice:
     operands: tuple[str, ...]  # names of the plan's operands, in order
     varies: bool  # True if the result has another format for dimensions that are too large for dense levels
     structure_operands: tuple[int, ...]  # positions of operands that may all share the result's sparsity structure
+    diagonals: bool  # True if operands that list their diagonals may turn out to have one
 
     @property
     def converts(self) -> bool:
@@ -148,6 +151,11 @@ def _has_work_for_threads(plan: Plan, storages: Sequence[Storage]) -> bool:
     return all(n >= thresholds.THRESHOLDS.reads_of_converted for n in reads)
 
 
+def _has_one_diagonal(plan: Plan, storages: Sequence[Storage]) -> bool:
+    """Return whether operands that list their diagonals have no other than the main one."""
+    return all(is_diagonal(s) for s in storages if lists_diagonals(s.type.format))
+
+
 FEW_FOR_ROWS = 1 << 18
 """Entries of an operand up to which it is not asked whether a row has many of them, since that takes some time."""
 
@@ -191,6 +199,15 @@ EQUAL_STRUCTURES = Alternative(
     lambda choice: bool(choice.structure_operands),
     _has_one_structure,
     "equal-structures",
+)
+ONE_DIAGONAL = Alternative(
+    "one diagonal",
+    "an operand has the main diagonal alone, so that a product with it scales rows or columns",
+    {"one_diagonal": True},
+    attrgetter("diagonals"),
+    _has_one_diagonal,
+    "one-diagonal",
+    must_wait=True,
 )
 NO_DENSE_LEVELS = Alternative(
     "no dense levels",
@@ -281,7 +298,16 @@ Positions beyond 32 bits, which only a run can count, lead to wide index arrays 
 """
 
 ALTERNATIVES = (
-    *(EQUAL_STRUCTURES, NO_DENSE_LEVELS, NO_DENSE_RESULT, DENSE_RESULT, HASH_LOOKUP, LONG_ROWS, PARALLEL_LOOPS),
+    *(
+        ONE_DIAGONAL,
+        EQUAL_STRUCTURES,
+        NO_DENSE_LEVELS,
+        NO_DENSE_RESULT,
+        DENSE_RESULT,
+        HASH_LOOKUP,
+        LONG_ROWS,
+        PARALLEL_LOOPS,
+    ),
     *(*BY_SHAPE, PARALLEL_APPEND),
 )
 """The alternatives in the order in which they are tried."""

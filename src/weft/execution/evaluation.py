@@ -34,6 +34,7 @@ from .alternatives import (
     EQUAL_STRUCTURES,
     NO_DENSE_LEVELS,
     NO_DENSE_RESULT,
+    ONE_DIAGONAL,
 )
 from .choice import Choice, Joins, numbers_of
 from .conversion import Convert, ConvertResult, Copy, converted_type
@@ -215,7 +216,8 @@ def _in_parts(
         steps.append(ComputePart(reads, makes, reason, part, part_types, planner))
         known[part.target.tensor] = makes
         names.append(part.target.tensor)
-    alternatives = tuple([a for a in (NO_DENSE_LEVELS, NO_DENSE_RESULT) if not getattr(request.variant, *a.change)])
+    possible = (*([ONE_DIAGONAL] if how.diagonals else []), NO_DENSE_LEVELS, NO_DENSE_RESULT)
+    alternatives = tuple([a for a in possible if not getattr(request.variant, *a.change)])
     check = partial(sizes_of, program.whole, tuple(types))  # of shapes that fit together
     return Plan(types, program.last.target.tensor, tuple(steps), makes, PlanFacts(how), replan, alternatives, check)
 

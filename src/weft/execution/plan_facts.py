@@ -45,6 +45,7 @@ class InSteps:
 
     program: Program
     format: Format | None
+    diagonals: bool = False  # whether operands that list their diagonals may turn out to have one
 
 
 @record

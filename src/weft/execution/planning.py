@@ -23,13 +23,13 @@ from ..compiler import UserSchedule, plan_loops, plan_on_structure
 from ..concrete_notation.values import RuntimeValue, typed
 from ..errors import DTypeError, FormatError, WeftError
 from ..formats import Format, TensorType
-from ..formats.format import dtypes_of
+from ..formats.format import dtypes_of, lists_diagonals
 from ..index_notation import explicit_sums, expression_text, free_variables, to_text, use_computation_dtype
 from ..index_notation.nodes import Assignment
 from ..index_notation.program import Numbers, Program
 from ..module import Module
 from ..optimiser import one_sum, optimise
-from ..optimiser.cuts import in_pairs, narrow_sums_first
+from ..optimiser.cuts import diagonals_first, in_pairs, narrow_sums_first
 from ..storage import fill_of, tensor_type
 from ..variant import Variant
 from .alternatives import ALTERNATIVES, Choice
@@ -62,7 +62,7 @@ def plan_in_parts(request: PlanRequest, numbers: Mapping[str, Numbers]) -> PlanF
     """Return how an assignment is computed in parts for operands of some numbers; None if one statement is cheaper."""
     assignment, types = request.assignment, dict(zip(numbers, request.types, strict=True))
     try:
-        program = optimise(assignment, types, numbers, request.variant.options)
+        program = optimise(assignment, types, numbers, request.variant.options, request.variant.one_diagonal)
     except WeftError:  # it is raised for the whole, in the user's words
         return None
     return plan_program(request, program) if program.parts else None
@@ -74,7 +74,7 @@ def plan_program(request: PlanRequest, program: Program) -> PlanFacts:
     names = dict.fromkeys(a.tensor for a in assignment.value.distinct_accesses)
     kinds = tuple(zip(names, request.types, strict=True))
     target = target_type(assignment, dict(kinds), request.format, request.dtype, request.variant.no_dense_result)
-    how = InSteps(program, target.format)
+    how = InSteps(program, target.format, _may_be_diagonal(explicit_sums(assignment), dict(kinds), request.variant))
     if not may_spread(assignment, kinds):
         return PlanFacts(how)
     # A part may hold no more than its operands store, where the whole as one statement would have a value anywhere.
@@ -106,6 +106,10 @@ def _way(
     if format is None and not variant.converts_operands and _is_dense_on_device(assignment, types):
         format = Format.dense(len(assignment.target.indices))
     target = target_type(assignment, types, format, dtype, variant.no_dense_result)
+    diagonals = user_schedule is None and _may_be_diagonal(explicit, types, variant)
+    first = diagonals_first(explicit, types, variant.options) if diagonals and variant.one_diagonal else None
+    if first is not None:
+        return InSteps(first, target.format)
     way = kernel_or_program(assignment, types, target, variant, request.prune, user_schedule)
     if isinstance(way, Program):
         return InSteps(way, target.format)
@@ -116,7 +120,13 @@ def _way(
     structure_operands = (
         _structure_operands(explicit, types, target) if variant.options.enabled("shared-structure") else ()
     )
-    return _kernel_plan(way, types, target, varies, structure_operands)
+    return _kernel_plan(way, types, target, varies, structure_operands, diagonals)
+
+
+def _may_be_diagonal(assignment: Assignment, types: Mapping[str, TensorType], variant: Variant) -> bool:
+    """Return whether a product is one with arrays if operands that list their diagonals have the main one alone."""
+    listed = any(lists_diagonals(type.format) for type in types.values()) and variant.converts_operands
+    return listed and diagonals_first(assignment, types, variant.options) is not None
 
 
 def _is_dense_on_device(assignment: Assignment, types: Mapping[str, TensorType]) -> bool:
@@ -154,9 +164,10 @@ def _kernel_plan(
     target: TensorType,
     varies: bool = False,
     structure_operands: tuple[int, ...] = (),
+    diagonals: bool = False,
 ) -> KernelPlan:
     s, place = loops.module.schedule, {name: n for n, name in enumerate(types)}
-    choice = Choice(loops.module.loops, tuple(types), varies, structure_operands)
+    choice = Choice(loops.module.loops, tuple(types), varies, structure_operands, diagonals)
     names = tuple([a.name for a in ALTERNATIVES if choice.may_be(a)])
     scans = s.repeated_scans if "hash lookup" in names else ()
     rows = row_facts(loops.module.loops, tuple(types)) if "long rows" in names else None

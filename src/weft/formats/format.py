@@ -609,6 +609,14 @@ def level_variables(access: Access, format: Format) -> tuple[str, ...]:
     return tuple(text + read if "#" in text else text for text in texts)
 
 
+@lru_cache(maxsize=256)
+def lists_diagonals(format: Format) -> bool:
+    """Return whether the outermost level lists the diagonals of a matrix that have entries, by their offsets."""
+    first = format.remapping.coordinates[0] if format.order == 2 else None
+    is_offset = isinstance(first, Binary) and first.op == "-" and {first.left, first.right} == {Axis(0), Axis(1)}
+    return is_offset and "crd" in format.levels[0].roles
+
+
 def dtypes_of(types: Mapping[str, TensorType]) -> dict[str, str]:
     """Return the dtype of each tensor."""
     return {name: type.dtype for name, type in types.items()}

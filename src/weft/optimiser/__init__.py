@@ -13,28 +13,38 @@ from ..analysis.result_type import result_dtype, result_fill, result_format
 from ..code_options import CodeOptions
 from ..concrete_notation.values import same_value
 from ..errors import WeftError
-from ..formats import TensorType
+from ..formats import Format, TensorType
 from ..index_notation import explicit_sums
 from ..index_notation.nodes import Assignment
 from ..index_notation.program import Numbers, Program
+from ..index_notation.traversal import tensors
 from ..records import replace
 from .contraction import FULL
-from .cuts import narrow_sums_first
+from .cuts import ONE_DIAGONAL, diagonals_first, narrow_sums_first
 from .parts import CHOICES, OwnTensors
 from .rules import ORDER, RULES, SPLIT, rewritten
 from .rules import ordered as one_order
 
 __all__ = ["TABLE", "one_order", "one_sum", "optimise"]
 
-TABLE = (*RULES, SPLIT, *ORDER, *CHOICES)
+TABLE = (*RULES, SPLIT, *ORDER, ONE_DIAGONAL, *CHOICES)
 """All rules, in the order in which they run."""
 
 
 def optimise(
-    assignment: Assignment, types: Mapping[str, TensorType], numbers: Mapping[str, Numbers], options: CodeOptions
+    assignment: Assignment,
+    types: Mapping[str, TensorType],
+    numbers: Mapping[str, Numbers],
+    options: CodeOptions,
+    one_diagonal: bool = False,
 ) -> Program:
-    """Return the program by which an assignment is computed: itself if nothing is expected to be cheaper."""
+    """Return the program by which an assignment is computed: itself if nothing is expected to be cheaper.
+
+    With ``one_diagonal``, operands that list their diagonals have no other than the main one.
+    """
     explicit = explicit_sums(assignment)
+    if one_diagonal and (first := diagonals_first(explicit, types, options)) is not None:
+        return _after(first, types, numbers, options)
     if narrow_sums_first(explicit, types) is not None:
         return Program((assignment,), assignment, ())
     summed, rules = rewritten(explicit, types, options)
@@ -46,6 +56,23 @@ def optimise(
     return Program(
         (*parts.statements, last), assignment, tuple(parts.reasons), frozenset(parts.arrays), tuple(parts.entries),
         (*rules, *parts.rules), _joins(parts, list(numbers)),
+    )  # fmt: skip
+
+
+def _after(
+    first: Program, types: Mapping[str, TensorType], numbers: Mapping[str, Numbers], options: CodeOptions
+) -> Program:
+    """Return a program that goes on from the parts of another, which are vectors."""
+    known, sizes, rows = dict(types), dict(numbers), list[int]()
+    for part in first.parts:
+        (matrix,) = tensors(part.value)
+        rows.append(numbers[matrix].shape[0])
+        known[part.target.tensor] = TensorType.of(types[matrix].dtype, Format.dense(1))
+        sizes[part.target.tensor] = Numbers((rows[-1],), (rows[-1],))
+    then = optimise(first.last, known, sizes, options)
+    return Program(
+        (*first.parts, *then.statements), first.whole, (*first.reasons, *then.reasons), first.arrays | then.arrays,
+        (*map(float, rows), *then.entries), (*first.rules, *then.rules), then.joins,
     )  # fmt: skip
 
 

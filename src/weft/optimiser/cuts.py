@@ -14,15 +14,18 @@ import numpy as np
 
 from ..analysis.implicit_values import deciding, typed_implicit_value
 from ..analysis.terms import Dtypes, additive_terms
-from ..concrete_notation.values import UNKNOWN, is_constant
-from ..formats import TensorType
-from ..formats.format import dtypes_of
+from ..code_options import CodeOptions
+from ..concrete_notation.transformations import factors, product
+from ..concrete_notation.values import UNKNOWN, is_constant, same_value
+from ..formats import Format, TensorType
+from ..formats.format import dtypes_of, lists_diagonals
 from ..index_notation import free_variables
 from ..index_notation.nodes import Access, Apply, Assignment, Expr, Reduce
 from ..index_notation.program import Program
-from ..index_notation.traversal import replaced
+from ..index_notation.traversal import has_reduction, renamed, replaced
 from ..records import replace
 from ..trees import fold
+from .rules import Facts, Rule, applied, keeps_fill, rewritten
 from .statements import Statements
 
 _PAIR = 3
@@ -46,6 +49,53 @@ def narrow_sums_first(assignment: Assignment, types: Mapping[str, TensorType]) -
             target = parts.add(Access(parts.fresh(), free), term, "it is summed in its own dtype")
             last = replace(assignment, value=replaced(assignment.value, term, target))
             return Program((*parts.statements, last), assignment, tuple(parts.reasons))
+    return None
+
+
+ONE_DIAGONAL = Rule(
+    "one-diagonal", "`sum(j, A(i,j)*D(j,k))` is `A(i,k)*T(k)`, where `T(k) = sum(j, D(j,k))`",
+    "`D` is stored by diagonals, and has the main one alone", of_terms=True,
+)  # fmt: skip
+
+
+def diagonals_first(assignment: Assignment, types: Mapping[str, TensorType], options: CodeOptions) -> Program | None:
+    """Return a program in which operands of one diagonal are vectors; None if that makes no product simpler.
+
+    Operands that list their diagonals may have one: their data tells. Sums in ``assignment`` are explicit.
+    """
+    known, parts = dict(types), Statements(assignment, types)
+    rule = replace(ONE_DIAGONAL, rewrite=lambda node, facts: _without_diagonal(node, facts, known, parts))
+    whole, before = rewritten(assignment, types, options)[0].value, None
+    value = whole
+    while value != before:
+        facts = Facts(Dtypes(dtypes_of(known)), known)
+        before, value = value, applied(rule, value, facts, options)
+    if value == whole or not keeps_fill(whole, value, known):
+        return None
+    statements, reasons = (*parts.statements, replace(assignment, value=value)), tuple(parts.reasons)
+    return Program(statements, assignment, reasons, frozenset(known) - frozenset(types), rules=(rule.name,))
+
+
+def _without_diagonal(node: Expr, facts: Facts, types: dict[str, TensorType], parts: Statements) -> Expr | None:
+    """Return a sum of products with the diagonal of an operand, which is a part, instead of the operand."""
+    if not isinstance(node, Reduce) or node.op != "add" or has_reduction(node.body):
+        return None
+    every = factors(node.body) if facts.dtype(node) == facts.dtype(node.body) else []
+    operands = [f for f in every if isinstance(f, Access)]
+    matrices = [a for a in operands if len(a.indices) > 1 or not types[a.tensor].format.is_dense]
+    for access in operands:
+        type, gone = types[access.tensor], next((v for v in node.vars if v in access.indices), None)
+        if not lists_diagonals(type.format) or gone is None or len({*access.indices}) < 2 or matrices == [access]:
+            continue
+        (kept,) = {*access.indices} - {gone}
+        column = Reduce("add", (gone,), Access(access.tensor, (gone, kept)))  # of one entry
+        if not same_value(type.fill, 0) or facts.dtype(column) != type.dtype:
+            continue
+        vector = parts.known(column) or parts.add(Access(parts.fresh(), (kept,)), column, "the main diagonal alone")
+        types[vector.tensor] = TensorType.of(type.dtype, Format.dense(1))
+        body = renamed(product([*[f for f in every if f is not access], vector]), variables={gone: kept})
+        over = tuple([v for v in node.vars if v != gone])
+        return Reduce("add", over, body) if over else body
     return None
 
 

@@ -241,7 +241,7 @@ def rewritten(
                 names[rule.name] = None
         if expr is before or expr == before:
             break
-    if not _keeps_fill(assignment.value, expr, types):
+    if not keeps_fill(assignment.value, expr, types):
         return assignment, ()
     return replace(assignment, value=expr), tuple(names)
 
@@ -256,10 +256,10 @@ def ordered(assignment: Assignment, types: Mapping[str, TensorType], options: Co
     facts.names |= {*variables(expr)}
     for rule in (SPLIT, *ORDER):
         expr = applied(rule, expr, facts, options)
-    return replace(assignment, value=expr) if _keeps_fill(assignment.value, expr, types) else assignment
+    return replace(assignment, value=expr) if keeps_fill(assignment.value, expr, types) else assignment
 
 
-def _keeps_fill(old: Expr, new: Expr, types: Mapping[str, TensorType]) -> bool:
+def keeps_fill(old: Expr, new: Expr, types: Mapping[str, TensorType]) -> bool:
     """Return whether a result keeps its fill value, by which kernels know the elements that they need not store."""
     if new is old or all(same_value(type.fill, 0) for type in types.values()):
         return True

@@ -47,6 +47,13 @@ def _degrees(storage: Storage, axis: int) -> Degrees | None:
     return Degrees(len(counts), int(counts.max()), math.sqrt(float(np.square(counts.astype(np.float64)).sum())))
 
 
+def is_diagonal(storage: Storage) -> bool:
+    """Return whether a square matrix that lists its diagonals has no other than the main one."""
+    rows, columns = storage.shape
+    offsets = storage.level_arrays(0)["crd"]
+    return rows == columns and len(offsets) == 1 and not offsets[0]
+
+
 def _is_array(level: LevelFormat) -> bool:
     return level.full and not level.roles
 

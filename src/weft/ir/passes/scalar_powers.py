@@ -1,11 +1,13 @@
 """Powers whose exponent is one number for all elements, which a few multiplications compute if it is small and whole.
 
-A loop over squares is written apart, since vector instructions then compute several in the time of one.
+Loops over squares, cubes and fourth powers are written apart, since vector instructions then compute several in the
+time of one.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 
 from ...records import replace
 from ..builder import lit
@@ -28,6 +30,12 @@ def scalar_powers(function: Function, of_scalar: Mapping[str, tuple[str, str]]) 
       if b[0] == 2.0:
         for i in 0 .. n:
           x[i] = square(x[i])
+      elif b[0] == 3.0:
+        for i in 0 .. n:
+          x[i] = square(x[i]) * x[i]
+      elif b[0] == 4.0:
+        for i in 0 .. n:
+          x[i] = square(x[i]) * square(x[i])
       else:
         for i in 0 .. n:
           x[i] = scalar_power(x[i], b[0])
@@ -44,19 +52,24 @@ def scalar_powers(function: Function, of_scalar: Mapping[str, tuple[str, str]]) 
         return None
 
     def with_squares(loop: For) -> Node:
-        """Return a loop for the first exponent that occurs, if it is 2, and one for all others."""
+        """Return loops for the first exponent that occurs, if it is 2, 3 or 4, and one for all others."""
         calls = [node for node in walk(loop.body) if isinstance(node, Call)]
         first = next((e for call in calls if (e := scalar_exponent(call)) is not None), None)
         if first is None:
             return loop
 
-        def squared(node: Node) -> Node | None:
-            if isinstance(node, Call) and scalar_exponent(node) == first:
-                return Call(of_scalar[node.name][1], node.args[:1], node.ty)
-            return None
+        def raised(node: Node, exponent: int) -> Node | None:
+            if not isinstance(node, Call) or scalar_exponent(node) != first:
+                return None
+            square = Call(of_scalar[node.name][1], node.args[:1], node.ty)
+            return square if exponent == 2 else Binary("*", square, node.args[0] if exponent == 3 else square)
 
-        squares, powers = rewrite(rewrite(loop, squared), by_scalar), rewrite(loop, by_scalar)
-        return If(Binary("==", first, lit(2, first.ty)), squares, powers)  # type: ignore[arg-type]
+        are_floats = all(call.ty in ("float32", "float64") for call in calls if scalar_exponent(call) == first)
+        loops: Node = rewrite(loop, by_scalar)
+        for exponent in (4, 3, 2) if are_floats else (2,):
+            products = rewrite(rewrite(loop, partial(raised, exponent=exponent)), by_scalar)
+            loops = If(Binary("==", first, lit(exponent, first.ty)), products, loops)  # type: ignore[arg-type]
+        return loops
 
     def change(node: Node) -> Node:
         match node:
