@@ -25,7 +25,7 @@ from weft.ir.nodes import Function
 from weft.ir.printer import function_text
 from weft.optimizations import OPTIMIZATIONS, Optimization
 
-from .inputs import matrix, scaled, shifted, tensor
+from .inputs import matrix, scaled, shifted, stencil, tensor
 from .measure import Ratio, Run, interleaved, threads
 
 __all__ = ["CASES", "Lines", "Row", "lines_of", "main", "measured"]
@@ -158,6 +158,19 @@ def long_rows() -> Run:
     return lambda: a @ x
 
 
+def rows_of_45(text: str) -> Callable[[], Run]:
+    """A statement of a matrix that has the entries of 45 neighbours on a grid in each row."""
+
+    def make() -> Run:
+        box = [(a, b, c) for a in range(-1, 2) for b in range(-1, 2) for c in range(-2, 3)]
+        a = weft.asarray(stencil((30, 30, 60), box))
+        x, z = numbers(a.shape[1]), numbers(a.shape[0])
+        read = {"A": a, "x": x} | ({"z": z} if "z(" in text else {})
+        return lambda: weft.evaluate(text, **read)
+
+    return make
+
+
 def unary(name: str, run: Callable[[Any], Any]) -> Callable[[], Run]:
     def make() -> Run:
         a = csr(name)
@@ -287,6 +300,8 @@ CASES: dict[str, Callable[[], Run]] = {
     "bsr SpMM": product("blocked3", "bsr", 32),
     "dense dot": dense_dot,
     "long rows SpMV": long_rows,
+    "rows of 45 SpMV": rows_of_45("y(i) = A(i,j)*x(j)"),
+    "rows of 45 residual": rows_of_45("r(i) = z(i) - A(i,j)*x(j)"),
     "sum of values": unary("uniform", lambda a: a.sum()),
     "column sums": unary("uniform", lambda a: a.sum(axis=0)),
     "column extremes": unary("uniform", lambda a: a.max(axis=0)),

@@ -72,6 +72,11 @@ OPTIMIZATIONS = (
         ("dense dot", "long rows SpMV", "sum of values"),
     ),
     Optimization(
+        "partial-sums",
+        "Sums of elements whose places are loaded have four scalar parts in place of SIMD instructions.",
+        ("rows of 45 SpMV", "rows of 45 residual"),
+    ),
+    Optimization(
         "whole-blocks",
         "Blocks inside the tensor are computed in loops without the checks that blocks at its edge need.",
         ("bsr SpMV", "bsr SpMM"),
@@ -202,7 +207,7 @@ PASSES = (
     "explicit sums", "one sum", "one order", "independent sums", "format views", "cheapest schedule",
     "nearest format", "tiling", "parallel loop", "positions", "user schedule", "result placement", "entry tiles",
     "lowering", "serial scans", "simplify", "single entries", "reciprocals", "scalar powers", "vector math", "prefetch",
-    "polling",
+    "polling", "partial sums",
 )  # fmt: skip
 """The compiler's passes: each is one line of ``weft.compiler``."""
 STAGES = ("index notation", "formats", "schedule", "attribute queries", "concrete notation", "lattices", "ir", "c")

@@ -91,8 +91,8 @@ def run(stmt: ir.Stmt, names: dict[str, Any]) -> dict[str, Any]:
                 run(then, names)
             elif orelse is not None:
                 run(orelse, names)
-        case ir.For(var=var, start=start, stop=stop, body=body):
-            for n in range(value_of(start, names), value_of(stop, names)):
+        case ir.For(var=var, start=start, stop=stop, body=body, step=step):
+            for n in range(value_of(start, names), value_of(stop, names), value_of(step or ir.Const(1), names)):
                 names[var.name] = n
                 run(body, names)
         case ir.Scan():

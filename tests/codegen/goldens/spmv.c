@@ -51,11 +51,33 @@ static int64_t weft_spmv_loops(double *restrict y_vals, int64_t B1_dim,
   for (int64_t i = 0; i < B1_dim; i++) {
     double t = 0.0;
     until_poll -= (int64_t)B2_pos[i + 1] - (int64_t)B2_pos[i];
-#pragma omp simd reduction(+:t)
-    for (int64_t pB2 = (int64_t)B2_pos[i]; pB2 < (int64_t)B2_pos[i + 1]; pB2++) {
+    double t1 = 0.0;
+    double t2 = 0.0;
+    double t3 = 0.0;
+    int64_t pB2_rest = (int64_t)B2_pos[i + 1] - ((int64_t)B2_pos[i + 1] - (int64_t)B2_pos[i]) % 8;
+    for (int64_t pB2 = (int64_t)B2_pos[i]; pB2 < pB2_rest; pB2 += 8) {
+      int64_t j = (int64_t)B2_crd[pB2];
+      t += B_vals[pB2] * x_vals[j];
+      int64_t j1_ = (int64_t)B2_crd[pB2 + 1];
+      t1 += B_vals[pB2 + 1] * x_vals[j1_];
+      int64_t j2 = (int64_t)B2_crd[pB2 + 2];
+      t2 += B_vals[pB2 + 2] * x_vals[j2];
+      int64_t j3 = (int64_t)B2_crd[pB2 + 3];
+      t3 += B_vals[pB2 + 3] * x_vals[j3];
+      int64_t j4 = (int64_t)B2_crd[pB2 + 4];
+      t += B_vals[pB2 + 4] * x_vals[j4];
+      int64_t j5 = (int64_t)B2_crd[pB2 + 5];
+      t1 += B_vals[pB2 + 5] * x_vals[j5];
+      int64_t j6 = (int64_t)B2_crd[pB2 + 6];
+      t2 += B_vals[pB2 + 6] * x_vals[j6];
+      int64_t j7 = (int64_t)B2_crd[pB2 + 7];
+      t3 += B_vals[pB2 + 7] * x_vals[j7];
+    }
+    for (int64_t pB2 = pB2_rest, pB2_end = (int64_t)B2_pos[i + 1]; pB2 < pB2_end; pB2++) {
       int64_t j = (int64_t)B2_crd[pB2];
       t += B_vals[pB2] * x_vals[j];
     }
+    t = t + t1 + (t2 + t3);
     y_vals[i] = t;
     until_poll--;
     if (until_poll < 0) {
