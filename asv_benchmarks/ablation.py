@@ -265,6 +265,20 @@ def full_product() -> Run:
     return lambda: weft.evaluate("C(i,j) = A(k,i)*B(k,j)", A=a, B=b, format="csr")
 
 
+def full_rows(order: int) -> Callable[[], Run]:
+    def make() -> Run:
+        if order == 2:
+            a, text = csr("uniform"), "C(i,r) = A(i,j)*X(j,r)"
+        else:
+            n = scaled(200)
+            a = weft.random((n, n, 200), nnz=500 * n, format="csf", rng=0)
+            text = "C(i,j,r) = A(i,j,k)*X(k,r)"
+        x, format = numbers(a.shape[-1], 16), "csr" if order == 2 else "csf"
+        return lambda: weft.evaluate(text, A=a, X=x, format=format)
+
+    return make
+
+
 def sparse_vector() -> Run:
     a = weft.random((scaled(20_000), 100_000), nnz=10 * scaled(20_000), format="csr", rng=0)
     x = weft.random((a.shape[1],), nnz=1000, format="s", rng=1)
@@ -319,6 +333,8 @@ CASES: dict[str, Callable[[], Run]] = {
     "scattered rows": scattered_rows,
     "full columns": full_columns,
     "full product": full_product,
+    "TTM into csf": full_rows(3),
+    "SpMM into csr": full_rows(2),
     "sparse vector SpMV": sparse_vector,
     "threads: csc SpMM": product("Lin", "csc", 32),
     "threads: A.T @ X": transposed("uniform", 32),

@@ -65,6 +65,11 @@ OPTIMIZATIONS = (
     Optimization(
         "register-blocks", "Blocks of the result whose size is known are summed in registers.", ("bsr SpMV", "bsr SpMM")
     ),
+    Optimization(
+        "whole-rows",
+        "Rows of a sparse result that are written as a whole are collected without a list of their coordinates.",
+        ("TTM into csf", "SpMM into csr"),
+    ),
     # The IR: how these loops are written.
     Optimization(
         "simd-reductions",

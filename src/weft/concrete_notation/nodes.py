@@ -104,7 +104,7 @@ class Sequence(Stmt):
         return Sequence(children)
 
 
-WorkspaceKind: TypeAlias = OneOf["scalar", "dense", "list", "hash", "flags", "pairs"]
+WorkspaceKind: TypeAlias = OneOf["scalar", "dense", "list", "hash", "flags", "pairs", "whole"]
 """Data structure of a workspace."""
 
 
@@ -118,6 +118,7 @@ class Workspace:
     # array with a list of the coordinates that were written. ``'hash'``: a hash table from coordinates to values, for
     # dimensions too large for an array. ``'flags'``: an array with one flag for each coordinate. ``'pairs'``: a list of
     # coordinates in the order of writing and a list of their values, both sorted before the consumer runs.
+    # ``'whole'``: an array of which all elements are written, or none.
     kind: WorkspaceKind
     dtype: str  # the dtype of the values
     op: str = "add"  # the operator that reduces values into the workspace

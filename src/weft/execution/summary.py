@@ -27,6 +27,7 @@ _ACCUMULATED = {
     "flags": "in a dense array, with a flag for each coordinate",
     "pairs": "in a list, which is sorted",
     "hash": "in a hash table",
+    "whole": "in a dense array, all of which is written",
 }
 """Descriptions of the kinds of workspaces that collect entries of a sparse result."""
 

@@ -1,4 +1,4 @@
-"""Levels of workspaces: a list of the coordinates that were written, or an array of marks.
+"""Levels of workspaces: a list of the coordinates that were written, an array of marks, or one number for all.
 
 The values are in an array over the dimension, in a hash table, or in a list. The levels store workspaces, never
 tensors. A workspace with a list is iterated through the list. Its values are located by coordinate.
@@ -48,6 +48,20 @@ class Paired(Listed):
     """A level whose coordinates are in ``list[0:size]``; a value has the position of its coordinate in the list."""
 
     def child_pos(self, m: LevelVars, p: Expr, coord: Expr) -> Expr:
+        return p
+
+
+@record
+class Whole(PositionIteration):
+    """A level of which all coordinates were written, and ``size`` is the dimension, or none, and it is 0."""
+
+    letter: ClassVar[str] = "w"
+    roles: ClassVar[tuple[str, ...]] = ("size",)
+
+    def pos_bounds(self, m: LevelVars, parent: Expr) -> tuple[Expr, Expr]:
+        return lit(0), m["size"]
+
+    def pos_access(self, m: LevelVars, p: Expr, parent: Expr, coords: tuple[Expr, ...]) -> Expr:
         return p
 
 

@@ -6,15 +6,15 @@ from typing import Any
 
 from ..concrete_notation.nodes import Program, Workspace
 from ..formats import Dense, Format, TensorType
-from ..formats.workspace_levels import Listed, ListedHashed, Marked, Paired
+from ..formats.workspace_levels import Listed, ListedHashed, Marked, Paired, Whole
 from ..index_notation.operator_table import OPERATORS
 from ..remapping import Remapping
 
 _LEVELS = {
     "dense": Dense(), "scalar": Dense(), "list": Listed(), "hash": ListedHashed(), "flags": Marked(),
-    "pairs": Paired(),
+    "pairs": Paired(), "whole": Whole(),
 }  # fmt: skip
-LISTED = ("list", "hash", "flags", "pairs")
+LISTED = ("list", "hash", "flags", "pairs", "whole")
 """Kinds of workspaces that record which coordinates were written."""
 
 

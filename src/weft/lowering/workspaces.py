@@ -7,6 +7,7 @@
 - A ``hash`` workspace is a hash table with such a list, for dimensions too large for an array.
 - A ``flags`` workspace is an array with a flag for each coordinate, and may be over several dimensions. It is used
   once, for a whole result of which most coordinates are expected to be written.
+- A ``whole`` workspace is an array that is filled before use, and of which all elements are written, or none.
 - A ``pairs`` workspace is a list of coordinates and a list of their values. It only sorts, and reduces nothing.
 """
 
@@ -48,7 +49,11 @@ def declare(emitter: Emitter, count_widest: Callable[[ir.Var], ir.Stmt]) -> None
             continue
         name = context.names[w.name]
         arrays: dict[str, ir.Var] = {}
-        if f.kind not in (FunctionKind.BOUND, FunctionKind.WIDEST):
+        if w.kind == "whole":
+            arrays = {"size": ir.Var(f"{name}_size")}
+            if f.holds_values:
+                _values(f, w, name, _extent(f, w))
+        elif f.kind not in (FunctionKind.BOUND, FunctionKind.WIDEST):
             widest = None
             if w.kind == "hash" or w.repeats:
                 widest = ir.Var(f"{name}_widest")
@@ -186,7 +191,7 @@ def where(emitter: Emitter, stmt: Where, env: Environment) -> ir.Stmt:
     # Functions without values need only those workspaces that tell coordinates; bounds and widths need none.
     if not f.holds_values and w.kind not in LISTED:
         return emitter.statement(stmt.consumer, env)
-    if kind is FunctionKind.BOUND:
+    if kind is FunctionKind.BOUND and w.kind != "whole":  # which is as long as it is
         return emitter.statement(stmt.producer, env)
     if kind is FunctionKind.WIDEST:
         keep = if_(gt(_VISITS, f.widest), ir.Set(f.widest, _VISITS))
@@ -212,6 +217,10 @@ def where(emitter: Emitter, stmt: Where, env: Environment) -> ir.Stmt:
         return block(*stmts, emitter.statement(stmt.consumer, env))
     (m,) = tensor.levels
     empty = ir.Declare(m["size"], lit(0))
+    if w.kind == "whole":
+        start = ir.For(q, lit(0), _extent(f, w), ir.Store(tensor.vals, q, lit(_nothing(w), w.dtype)))
+        filled = start if f.holds_values else block()
+        return block(filled, empty, producer, emitter.statement(stmt.consumer, env))
     # Pairs are sorted by coordinate through a permutation.
     if w.kind == "pairs":
         lists = (m["come"], m["size"], m["order"], m["keys"], m["spare"])
@@ -263,7 +272,7 @@ def assign(emitter: Emitter, w: Workspace, stmt: Assign, env: Environment) -> ir
     if kind is FunctionKind.WIDEST:
         return increment(_VISITS)
     # Each write may become one coordinate of every chain that ends in a variable of the workspace.
-    if kind is FunctionKind.BOUND:
+    if kind is FunctionKind.BOUND and w.kind != "whole":
         writer = emitter.appending
         ends = () if writer is None else zip(writer.counters, writer.chains, strict=True)
         return block(*[increment(n) for n, c in ends if writer and writer.path[c.last] in w.indices])
@@ -284,6 +293,11 @@ def assign(emitter: Emitter, w: Workspace, stmt: Assign, env: Environment) -> ir
         set_mark = ir.Store(m["mark"], at.index, lit(True, "bool")) if count.ty == "bool" else increment(count)
         return block(set_mark, update(stmt.op or "add", at, value)) if f.holds_values else set_mark
     coord = env.coords[w.indices[0]]
+    if w.kind == "whole":
+        reached = ir.Set(m["size"], m.dimension)
+        return (
+            block(reached, update(stmt.op or "add", ir.Load(tensor.vals, coord), value)) if f.holds_values else reached
+        )
     entered = ir.Store(m["come" if w.kind == "pairs" else "list"], m["size"], cast(coord, m["list"].ty[:-1]))
     if w.kind == "pairs":
         store = ir.Store(m["values"], m["size"], value) if f.holds_values else block()

@@ -54,6 +54,8 @@ class ResultWorkspace(Strategy):
             kind = "flags"  # the whole result is iterated once anyway
         elif kind == "list" and term is not None and not has_reduction(term):
             kind = "pairs"  # only duplicates are reduced
+        elif kind == "list" and _writes_whole_rows(candidate):
+            kind = "whole"
         return _collected(candidate.nests, variables[:depth], variables[depth:], kind, draft)
 
     def sorts(self, problem: LoopProblem) -> bool:
@@ -78,6 +80,17 @@ def _best_over_all(problem: LoopProblem, negative: bool, term: Expr) -> LoopOrde
     # A derived variable has no loop there.
     loops_alone = set(level_variables(problem.target, format)) <= set(nest.order)
     return nest if nest.cost < inf and not nest.converts and loops_alone else None
+
+
+def _writes_whole_rows(candidate: Candidate) -> bool:
+    """Return whether loops that reach a row of an appended result write each of its coordinates."""
+    problem, nest = candidate.problem, candidate.nests[0]
+    if problem.only is None or not problem.additive or problem.dense or problem.view.derived:
+        return False
+    term = next(iter(outermost_reductions(problem.value)), problem.value)
+    last = level_variables(problem.target, problem.result.format)[-1]
+    below, types = nest.order[nest.order.index(last) :], problem.with_formats(nest.converts)
+    return problem.enabled("whole-rows") and all(is_full(term, v, types) for v in below)
 
 
 def _sum_of_rows(problem: LoopProblem, negative: bool, term: Expr) -> Reduce | None:
