@@ -268,12 +268,14 @@ def test_compute_takes_what_assemble_of_the_same_expression_made():
 def test_explain_says_that_operands_are_sorted_and_summed():
     coords, V = [[0, 0, 0], [2, 0, 0]], weft.eye(3, format="csr")
     U = weft.from_coords(coords, [1.0, 2.0, 3.0], shape=(3, 3), duplicates="keep").asformat("csr", sort=False)
-    line = "each call sorts the coordinates of U and sums repeated ones; pass U.canonical() to avoid this\n"
-    assert line in weft.explain("C(i,j) = U(i,j) + V(i,j)", U=U, V=V)
+    report = weft.explain("C(i,j) = U(i,j) + V(i,j)", U=U, V=V)
+    assert "each call sorts the coordinates of U and sums repeated ones, since U may store a coordinate more" in report
+    assert "; pass U.canonical() to avoid this\n" in report
     assert "each call" not in weft.explain("C(i,j) = U(i,j) + V(i,j)", U=U.canonical(), V=V)
     unordered = weft.Format("(i,j) -> (i,j)", [weft.Dense(), weft.Compressed(ordered=False)])
     report = weft.explain("C(i,j) = U(i,j) + V(i,j)", U=unordered, V="csr")
-    assert "each call sorts the coordinates of U; pass U.canonical() to avoid this" in report
+    merged = "coordinates j of U are in no order, and the loop over j merges U with V"
+    assert f"each call sorts the coordinates of U, since {merged}; pass U.canonical() to avoid this" in report
 
 
 def test_explain():

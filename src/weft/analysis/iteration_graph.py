@@ -2,42 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence, Set
-from functools import lru_cache, partial
-from typing import Any, Literal, TypeAlias
+from collections.abc import Iterable, Mapping, Sequence
+from functools import lru_cache
+from typing import TypeAlias
 
-from ..concrete_notation.values import (
-    UNKNOWN,
-    neutral_in_sum,
-    same_value,
-    typed,
-)
-from ..formats import Dense, Format, TensorType
-from ..formats.format import dtypes_of, level_variables
-from ..index_notation.nodes import Access, Apply, Expr, Reduce
-from ..index_notation.operator_table import OPERATORS
-from ..index_notation.traversal import reductions, rewrite, without_reductions
+from ..formats import Format, TensorType
+from ..formats.format import level_variables
+from ..index_notation.nodes import Access, Expr
 from . import merge_lattice
 from .derived_variables import DerivedVariable
-from .implicit_values import (
-    convert,
-    converted,
-    implicit_value,
-    is_counted,
-    is_never_empty,
-    typed_implicit_value,
-)
-from .linearity import adds_in_place, adds_nothing, is_linear
-
-# The way a statement uses stored entries:
-# - "scatter" adds each to a result with random access;
-# - "gather" sums them into a scalar, inside the loops over free variables;
-# - "place" writes each to its own element of a result with random access;
-# - "workspace" adds them to a workspace over some variables;
-# - "merge" needs them merged with other operands, or appended in order.
-Visit: TypeAlias = Literal["scatter", "gather", "place", "workspace", "merge"]
-
-_DENSE = Dense()
 
 
 @lru_cache(maxsize=4096)
@@ -69,10 +42,10 @@ def places(order: Sequence[str], derived: Sequence[DerivedVariable] = ()) -> dic
 
 def fits(access: Access, format: Format, order: Sequence[str], derived: Sequence[DerivedVariable] = ()) -> bool:
     """Return whether a loop order iterates an access from the root of its hierarchy to the leaves."""
-    return _follows(access, format, order, places(order, derived))
+    return follows(access, format, order, places(order, derived))
 
 
-def _follows(access: Access, format: Format, order: Sequence[str], place: Mapping[str, int]) -> bool:
+def follows(access: Access, format: Format, order: Sequence[str], place: Mapping[str, int]) -> bool:
     """Return whether the loops at some places iterate an access from the root of its hierarchy to the leaves."""
     # A level that can be located takes a derived coordinate; any other level needs a loop of its own.
     for v, level in zip(level_variables(access, format), format.levels, strict=True):
@@ -81,195 +54,12 @@ def _follows(access: Access, format: Format, order: Sequence[str], place: Mappin
     return not [above for above, below in constraints(access, format) if place[above] >= place[below]]
 
 
-_SCALAR = Access("")
-
-
 Types: TypeAlias = tuple[tuple[str, TensorType], ...]
 
 
 def types_of(expr: Expr, types: Mapping[str, TensorType]) -> Types:
     """Return the types of the tensors that an expression reads, as a key of results that all loop orders share."""
     return tuple([(a.tensor, types[a.tensor]) for a in expr.distinct_accesses])
-
-
-def conversions(
-    expr: Expr,
-    order: Sequence[str],
-    types: Mapping[str, TensorType],
-    how: Visit,
-    derived: Sequence[DerivedVariable] = (),
-    copying: bool = False,
-    loose: frozenset[str] = frozenset(),  # variables whose coordinates may come in any order, into a workspace
-    *,
-    dtype: str,
-) -> tuple[Access, ...]:
-    """Return the accesses whose operand must be stored another way for a loop order.
-
-    An operand does not fit in three cases:
-
-    * its levels come in another order than the loops;
-    * a level must be merged with others, or its coordinates must be appended, but cannot be;
-    * the operand may hold duplicates that cannot be summed in place, in the dtype of the result.
-    """
-    walked = _walked(expr, types_of(expr, types), how, copying, loose, dtype)
-    place = places(order, derived)
-    return tuple(
-        [a for a in expr.distinct_accesses if a not in walked or not _follows(a, types[a.tensor].format, order, place)]
-    )
-
-
-@lru_cache(maxsize=1024)
-def _walked(
-    expr: Expr, kinds: Types, how: Visit, copying: bool, loose: frozenset[str], dtype: str
-) -> frozenset[Access]:
-    """Return the accesses whose operand can be iterated as it is stored, if the loops follow its levels."""
-    types = dict(kinds)
-    explicit = converted(without_reductions(expr), dtypes_of(types), dtype)
-    return frozenset(a for a in expr.distinct_accesses if _is_walked(expr, explicit, a, types, how, copying, loose))
-
-
-def _is_walked(
-    expr: Expr, explicit: Expr, access: Access, types: Mapping[str, TensorType], how: Visit, copying: bool,
-    loose: frozenset[str],
-) -> bool:  # fmt: skip
-    """Return whether the operand of an access can be iterated; ``explicit`` has the conversions between dtypes."""
-    format = types[access.tensor].format
-    levels = format.walked_levels
-    # An access such as A(i,i) locates a coordinate in its second level, which needs unique levels with random access.
-    repeats = len(set(access.indices)) < len(access.indices)
-    if repeats and any(not level.unique or level.locates is None for level in levels):
-        return False
-    # Entries can be used one by one if they are copied, or if the statement is linear in them and merges nothing.
-    last = level_variables(access, format)[-1:]
-    alone = _found_beside(expr, access, last, types) if how == "workspace" else _alone(expr, access, types)
-    summable = (copying and expr == access) or (
-        is_linear(expr, access) and alone and adds_nothing(explicit, access, types)
-    )
-    if summable and not format.is_unique:  # a sum of duplicates wraps around in the dtype that they have
-        summable = adds_in_place(explicit, access, types[access.tensor].dtype)
-    # The way in which entries are used decides how much order and uniqueness is required.
-    match how:
-        case "scatter":
-            as_it_is = summable
-        case "gather":
-            # A free loop visits a coordinate once, together with all entries that it has.
-            met_once = all(
-                u.unique or u.ordered or _reduction_over(expr, v) for v, u in zip(last, levels[-1:], strict=True)
-            )
-            as_it_is = summable and met_once and all(u.unique for u in levels[:-1])
-        case "place":
-            as_it_is = expr == access and format.is_unique
-        case "workspace":
-            in_order = all(level.merges for level in levels[:-1])
-            as_it_is = summable and in_order and set(last) <= loose
-        case "merge":
-            as_it_is = False
-    walks = all(level.walks for level in levels)
-    # Otherwise the operand must be one that can be merged, or that is iterated alone.
-    adding = how == "scatter" and not copying
-    ordered = {*level_variables(access, format)} - loose if how in ("workspace", "merge") else set[str]()
-    return (as_it_is and walks) or _can_be_walked(expr, access, types, adding, ordered, how == "workspace")
-
-
-def _can_be_walked(
-    expr: Expr, access: Access, types: Mapping[str, TensorType], adding: bool, ordered: Set[str], collects: bool
-) -> bool:
-    """Return whether the loops can iterate an access without merging a level that cannot be merged.
-
-    A level over a variable in ``ordered`` must also be iterated in order. If values are added to the result
-    (``adding``), implicit entries need not be visited. A workspace that collects coordinates (``collects``) counts the
-    implicit entries only if their number does not matter.
-    """
-    format = types[access.tensor].format
-    levels = format.walked_levels
-    if all(level.merges for level in levels):
-        return True
-    if not format.is_unique or any(not level.merges and not level.unique for level in levels):
-        return False
-
-    # A scalar has no implicit entries.
-    def fill(a: Access) -> object:
-        return typed(types[a.tensor].fill, types[a.tensor].dtype) if a.indices else UNKNOWN
-
-    for k, (v, level) in enumerate(zip(level_variables(access, format), levels, strict=True)):
-        if level.merges:
-            continue
-        # Build the merge lattice of the loop over this level's variable, as lowering will.
-        owner = _reduction_over(expr, v)
-        explicit = convert(expr if owner is None else owner.body, dtypes_of(types))[0]
-        body = _in_loops(explicit, fill)
-        summed = owner is None or owner.op == "add"
-        neutral = 0 if adding and summed else _neutral(expr if owner is None else owner, types, collects)
-        if (
-            owner is None and body == explicit and not adding
-        ):  # the same value, in the spelling that the lattice compares it with
-            neutral = implicit_value(body, fill)
-        if summed:
-            neutral = neutral_in_sum(implicit_value(body, fill), neutral)
-        of_v = partial(level_iterators, v=v, types=types)
-        try:
-            points = merge_lattice.build(
-                body, of_v, fill, merge_lattice.LevelIterator(None, 0, _DENSE, v), neutral, merge_lattice.MANY_CASES
-            )
-        except merge_lattice.TooManyCases:
-            return False
-        # The level is restricted only where a lattice point iterates it instead of locating its coordinates.
-        walks = {p.coiterate for p in points if any(it.key == (access, k) for it in p.coiterate if it.access)}
-        if not walks:
-            continue
-        if not level.walks:
-            return False
-        # The level must be the only iterator, and the same in every point, or all must have one interval.
-        alone = all(len(w) == 1 for w in walks) and len({p.coiterate for p in points}) == 1
-        together = alone or share_interval([it for p in points for it in p.coiterate], types)
-        if not together or (v in ordered and not level.ordered):
-            return False
-    return True
-
-
-def _reduction_over(expr: Expr, v: str) -> Reduce | None:
-    """Return the reduction that binds a variable; None for a free variable."""
-    return next((reduction for reduction in reductions(expr) if v in reduction.vars), None)
-
-
-def _in_loops(expr: Expr, fill: Callable[[Access], Any]) -> Expr:
-    """Return an expression as the loops around its reductions see it.
-
-    Conversions are explicit. A reduction is replaced by its body. If implicit entries of the body may change the
-    reduction, a scalar of unknown value is added, so that the implicit value is unknown.
-    """
-
-    def body_of(node: Expr) -> Expr | None:
-        if not isinstance(node, Reduce):
-            return None
-        row, absent = OPERATORS[node.op], implicit_value(node.body, fill)
-        nothing = neutral_in_sum(absent, row.identity) if node.op == "add" else row.identity
-        same = nothing is not None and same_value(absent, nothing)
-        return node.body if same or is_never_empty(node.op, absent) else Apply("add", (node.body, _SCALAR))
-
-    return rewrite(expr, body_of)
-
-
-def _neutral(expr: Expr, types: Mapping[str, TensorType], collects: bool) -> object:
-    """Return the implicit value that makes no difference to the reductions of an expression, or to its result.
-
-    If the number of implicit entries determines what they contribute, they are counted instead of visited. Then the
-    implicit value of the body is neutral. A workspace that collects coordinates skips those with implicit entries
-    alone, so that it counts nothing whose number matters.
-    """
-    parts = [part for part in (expr, *expr.children) if isinstance(part, Reduce)]
-    if not parts:
-        return typed_implicit_value(expr, types)
-    first, *others = (_neutral_in(part, types, collects) for part in parts[: 1 if parts[0] is expr else None])
-    return first if all(same_value(other, first) for other in (first, *others)) else UNKNOWN
-
-
-def _neutral_in(reduction: Reduce, types: Mapping[str, TensorType], collects: bool) -> object:
-    row, absent = OPERATORS[reduction.op], typed_implicit_value(reduction.body, types)
-    counted = is_never_empty(reduction.op, absent) if collects else is_counted(reduction.op, absent)
-    if absent is not UNKNOWN and counted:
-        return absent
-    return UNKNOWN if row.identity is None else row.identity
 
 
 def level_iterators(access: Access, v: str, types: Mapping[str, TensorType]) -> tuple[merge_lattice.LevelIterator, ...]:
@@ -297,14 +87,3 @@ def implied_by(access: Access, format: Format, k: int) -> tuple[str, tuple[str, 
     """Return what decides the coordinates of an implied level: how it is iterated, and the variables down to it."""
     level = format.levels[k]
     return (level.iteration, level_variables(access, format)[: k + 1]) if level.implied else None
-
-
-def _alone(expr: Expr, access: Access, types: Mapping[str, TensorType]) -> bool:
-    """Return whether every operand other than ``access`` is dense, so that nothing has to be merged."""
-    return all(a == access or types[a.tensor].format.is_dense for a in expr.distinct_accesses)
-
-
-def _found_beside(expr: Expr, access: Access, over: Sequence[str], types: Mapping[str, TensorType]) -> bool:
-    """Return whether all operands other than ``access`` can be located along the variables ``over``."""
-    others = [a for a in expr.distinct_accesses if a != access]
-    return all(level.has_every for a in others for v, level in types[a.tensor].levels_of(a) if v in over)

@@ -76,7 +76,8 @@ def _converted(module: Module) -> Iterator[str]:
     for c in schedule.conversions:
         if (own := types[c.tensor].format).canonical() == c.format:
             sums = "" if own.is_unique else " and sums repeated ones"
-            yield f"each call sorts the coordinates of {c.tensor}{sums}; pass {c.tensor}.canonical() to avoid this"
+            avoided = f"pass {c.tensor}.canonical() to avoid this"
+            yield f"each call sorts the coordinates of {c.tensor}{sums}, since {c.reason}; {avoided}"
             continue
         how = f"; pass {c.tensor}.asformat({str(c.format)!r}) to avoid this" if is_name_of(c.format) else ""
         yield f"each call converts {c.tensor} from {types[c.tensor].format} to {c.format}, since {c.reason}{how}"

@@ -32,8 +32,8 @@ OF_LANES = (128, 32)
 def accumulated(negative: bool, term: Expr, nest: LoopOrder, draft: Draft, into: Access | None = None) -> Stmt:
     """Return a nest that adds the values of one term to the result, or to a workspace."""
     problem, target = draft.problem, into or draft.problem.target
-    term = draft.stored_for(term, nest.order, nest.converts)
-    nest = replace(nest, converts={})
+    term = draft.stored_for(term, nest)
+    nest = replace(nest, verdicts={})
     if into is None and (stmt := in_registers(negative, term, nest, "add", draft)) is not None:
         return stmt
     body = term.body if isinstance(term, Reduce) else term

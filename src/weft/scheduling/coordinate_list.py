@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from math import inf
 
-from ..analysis.iteration_graph import Visit, places
+from ..analysis.iteration_graph import places
 from ..analysis.terms import foralls
+from ..analysis.verdicts import Visit
 from ..concrete_notation.nodes import Assign, Stmt, Where
 from ..concrete_notation.nodes import Sequence as Seq
 from ..formats import TensorType
@@ -100,7 +101,7 @@ def _appended(negative: bool, term: Expr, nest: LoopOrder, draft: Draft) -> Stmt
     """Return the nest that appends the values of one term."""
     problem = draft.problem
     draft.notes.append(f"loop order {', '.join(nest.order)}; appends to a coordinate list")
-    term = draft.stored_for(term, nest.order, nest.converts)
+    term = draft.stored_for(term, nest)
     body = term.body if isinstance(term, Reduce) else term
     # Reductions inside the last free variable are summed first, so that a coordinate is appended once.
     depth = problem.depth_of_result(nest.order)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
 from ..analysis.coordinate_sets import is_full
@@ -13,13 +13,12 @@ from ..concrete_notation.nodes import Fill, Forall, RegisterStrips, Stmt, Worksp
 from ..concrete_notation.nodes import Sequence as Seq
 from ..concrete_notation.traversal import rewrite_outermost
 from ..concrete_notation.values import TypedLiteral
-from ..formats import Format, TensorType
+from ..formats import TensorType
 from ..formats.append_chains import append_chains
 from ..formats.format import level_variables
 from ..index_notation.nodes import Access, Apply, Expr
 from ..records import replace
-from .loop_orders import stored_as
-from .loop_problem import LoopProblem, fresh_name, loops_of
+from .loop_problem import LoopOrder, LoopProblem, fresh_name, loops_of
 from .operand_conversions import OperandConversion, widest_index
 
 
@@ -128,12 +127,12 @@ class Draft:
         return rewrite_outermost(stmt, with_fill)
 
     # -- operands that are stored another way -------------------------------------------------------------------
-    def stored_for(self, expr: Expr, order: Sequence[str], converts: Mapping[Access, Format]) -> Expr:
+    def stored_for(self, expr: Expr, nest: LoopOrder) -> Expr:
         """Return an expression in which operands that do not fit the loops are stored again, and note the conversions.
 
         The formats of the new operands follow the order of the loops.
         """
-        for access, format in converts.items():
+        for access, format in nest.converts.items():
             type = self.types[access.tensor]
             if format == type.format:
                 continue  # another access of this operand is stored again
@@ -143,8 +142,8 @@ class Draft:
             if conversion is None:
                 axes = "".join(access.indices[m] for m in format.mode_order)
                 name = self.fresh(f"{access.tensor}_{axes}")
-                reason = (
-                    f"loops {','.join(order)} {self._misfit(access, format, order)} {access.tensor} in {type.format}"
+                reason = nest.verdicts[access].reason.format(
+                    loops=",".join(nest.order), tensor=access.tensor, format=type.format
                 )
                 conversion = OperandConversion(origin, name, format, reason)
                 self.types[name] = TensorType.of(type.dtype, format, widest_index(type), type.fill)
@@ -155,15 +154,9 @@ class Draft:
             conversion = replace(conversion, accesses=(*conversion.accesses, access))
             self.conversions.append(conversion)
             expr = conversion.renamed(expr)
+        chained = dict.fromkeys(a.tensor for a, verdict in nest.verdicts.items() if verdict.use == "chain")
+        self.notes += [f"entries of {name} are taken in the order in which they are stored" for name in chained]
         return expr
-
-    def _misfit(self, access: Access, new: Format, order: Sequence[str]) -> str:
-        """Return the phrase that says what the loops would do with an operand if it was not stored again."""
-        format = self.types[access.tensor].format
-        if format.is_dense:
-            return "would pass across"
-        kept = new.remapping == format.remapping and not format.levels[0].full
-        return "would walk all of" if kept and new != stored_as(self.problem, access, order) else "cannot traverse"
 
     def _store_first(self, old: str, new: str, reason: str) -> None:
         """Record that an operand is converted before anything else."""

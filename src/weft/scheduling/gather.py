@@ -6,8 +6,8 @@ from collections.abc import Callable, Mapping, Sequence
 from itertools import permutations
 from math import factorial, prod
 
-from ..analysis.iteration_graph import Visit
 from ..analysis.terms import foralls, nested, outside_reductions
+from ..analysis.verdicts import Visit
 from ..concrete_notation.nodes import Assign, Fill, Forall, Stmt, Where
 from ..concrete_notation.traversal import assignments, result_of
 from ..formats import TensorType
@@ -17,7 +17,7 @@ from ..optimiser.rules import Facts, hoisted_factors, in_form
 from ..records import replace
 from .cost_model import APPENDED, RUNS, cost, iterations
 from .draft import Draft
-from .loop_orders import can_store_again, formats_for, loop_orders, price_of, weigh
+from .loop_orders import can_store_again, loop_orders, price_of, verdicts_for, weigh
 from .loop_problem import LoopOrder, LoopProblem
 from .strategy import Candidate, Strategy
 
@@ -49,7 +49,7 @@ class Gather(Strategy):
         problem, (nest,) = candidate.problem, candidate.nests
         free = nest.order[: len(problem.view.free_loops)]
         draft.notes.append(f"loop order {', '.join(nest.order) or '(none)'}; reductions gathered in scalars")
-        stored = draft.stored_for(problem.value, nest.order, nest.converts)
+        stored = draft.stored_for(problem.value, nest)
         producers: list[Stmt] = []
         hoists = problem.enabled("factor-hoisting")
         value = (
@@ -106,16 +106,16 @@ def _weigh(problem: LoopProblem, free: tuple[str, ...]) -> LoopOrder | None:
         total *= RUNS
     total += cost(bare if bare is not None else value, free, problem.view.types) if entered else 0.0
     # Conversions are priced for the whole nest, whose loops decide which operands do not fit.
-    converts = formats_for(problem, value, order, how)
-    if not can_store_again(problem, converts, order):
+    nest = LoopOrder(tuple(order), total, verdicts_for(problem, value, order, how))
+    if not can_store_again(problem, nest.converts, order):
         return None
     # Without reductions the nest is weighed as a whole. Beside a reduction, operands outside it pay for their own
     # conversions.
     if not flat:
         return weigh(problem, value, free, how, problem.target if dense else None)
     if bare is not None:
-        total += price_of(problem, (a for a in bare.distinct_accesses if a in converts))
-    return LoopOrder(tuple(order), total, converts)
+        nest = replace(nest, cost=total + price_of(problem, (a for a in bare.distinct_accesses if a in nest.converts)))
+    return nest
 
 
 def _best_reduction(

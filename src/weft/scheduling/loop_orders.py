@@ -7,9 +7,9 @@ from itertools import permutations
 from math import factorial, inf, prod
 
 from ..analysis.implicit_values import typed_implicit_value
-from ..analysis.iteration_graph import Visit, conversions
+from ..analysis.verdicts import Verdict, Visit, verdicts
 from ..concrete_notation.values import same_value
-from ..formats import Format, TensorType
+from ..formats import Format
 from ..formats.format import level_variables
 from ..index_notation.nodes import Access, Expr, Reduce
 from ..records import replace
@@ -34,6 +34,9 @@ from .operand_conversions import found_by_coordinate, reordered
 
 _EXHAUSTIVE = 720
 """Largest number of nests for which all loop orders are tried: that of six variables."""
+
+_AGAIN_AND_AGAIN = Verdict("convert", "loops {loops} would walk all of {tensor} in {format}")
+_ACROSS = Verdict("convert", "loops {loops} would pass across {tensor} in {format}")
 
 
 def loop_orders(
@@ -66,62 +69,55 @@ def can_store_again(problem: LoopProblem, operands: Iterable[Access], order: Seq
     return not any(never or a.tensor in views or not set(a.indices) <= set(order) for a in operands)
 
 
-def formats_for(
+def verdicts_for(
     problem: LoopProblem, expr: Expr, order: Sequence[str], how: Visit, loose: frozenset[str] = frozenset()
-) -> Mapping[Access, Format]:
-    """Return the accesses whose operand must be stored another way, with the new formats.
+) -> Mapping[Access, Verdict]:
+    """Return what loops do with each operand, with the new formats of those that must be stored another way.
 
     A new format of one operand may make the loops iterate another one many times, which then needs a new format, too.
     """
     formats: dict[Access, Format] = {}
-    while changed := dict(_misfits(problem, expr, order, how, formats, loose)):
-        formats |= changed
-        if not can_store_again(problem, formats, order):
-            break
-    return formats
+    verdicts: dict[Access, Verdict] = {}
+    while True:
+        verdicts |= _judged(problem, expr, order, how, formats, loose)
+        again = {a: v.format for a, v in verdicts.items() if v.format is not None}
+        if again == formats or not can_store_again(problem, again, order):
+            return verdicts
+        formats = again
 
 
-def _misfits(
+def _judged(
     problem: LoopProblem, expr: Expr, order: Sequence[str], how: Visit, formats: Mapping[Access, Format],
     loose: frozenset[str],
-) -> Iterator[tuple[Access, Format]]:  # fmt: skip
-    """Yield the accesses whose operand needs another format, with that format.
+) -> Iterator[tuple[Access, Verdict]]:  # fmt: skip
+    """Yield the verdicts on operands, some of which have new formats already.
 
-    Such an operand does not fit the loops, or would be iterated many times.
-
-    An access in ``formats`` has a new format already, and is yielded again only if it would be iterated many times.
+    Those are yielded again only if they would be iterated many times.
     """
     variant, into = problem.variant, problem.result.dtype
     stored, types, origins = problem.stored_again(expr, formats)
-    unfit = conversions(stored, order, types, how, problem.view.derived, variant.conversion, loose, dtype=into)
-    for new in stored.distinct_accesses:
+    judged = verdicts(stored, order, types, how, problem.view.derived, variant.conversion, loose, dtype=into)
+    for new, verdict in judged.items():
         a = origins.get(new, new)
         # First case: the loops cannot read the operand as it is stored.
-        if new in unfit and a not in formats:
+        if verdict.use == "convert" and a not in formats:
             possible = can_store_again(problem, (a,), order)  # if not, any format will do
-            yield a, stored_as(problem, a, order) if possible else problem.view.types[a.tensor].format
-        elif not variant.stores_again or not set(a.indices) <= set(order):
+            format = stored_as(problem, a, order) if possible else problem.view.types[a.tensor].format
+            yield a, replace(verdict, format=format)
+            continue
+        if a not in formats:
+            yield a, verdict
+        if not variant.stores_again or not set(a.indices) <= set(order):
             continue  # an index without a loop gives an operand no order
-        # Second case: the loops would iterate its outermost level many times. Third case: they would pass it in
-        # strides.
-        elif _is_to_be_found(problem, stored, new, order, types):
+        # Second case: the loops would iterate its outermost level many times, so that its coordinates are better
+        # located. For a vector, this pays only if it has many entries, which the variant says. Third case: they would
+        # pass it in strides.
+        if (variant.hash_lookup or len(new.indices) > 1) and restarts(stored, new, order, types) is not None:
             format = found_by_coordinate(formats.get(a) or stored_as(problem, a, order), variant.no_dense_levels)
             if format != formats.get(a) and can_store_again(problem, (*formats, a), order):
-                yield a, format
+                yield a, replace(_AGAIN_AND_AGAIN, format=format)
         elif a not in formats and passed_in_strides(stored, new, order, types):
-            yield a, stored_as(problem, a, order)
-
-
-def _is_to_be_found(
-    problem: LoopProblem, expr: Expr, access: Access, order: Sequence[str], types: Mapping[str, TensorType]
-) -> bool:
-    """Return whether to store an operand so that its outermost coordinates are located.
-
-    The loops would otherwise iterate them many times. For a vector, this pays only if it has many entries, which the
-    variant says.
-    """
-    worth = problem.variant.hash_lookup or len(access.indices) > 1
-    return worth and restarts(expr, access, order, types) is not None
+            yield a, replace(_ACROSS, format=stored_as(problem, a, order))
 
 
 def stored_as(problem: LoopProblem, access: Access, order: Sequence[str]) -> Format:
@@ -142,9 +138,10 @@ def weigh(
     entered: Mapping[str, float] = NOTHING, loose: frozenset[str] = frozenset(),
 ) -> LoopOrder:  # fmt: skip
     """Return a loop order with its cost, infinite if a needed conversion is impossible."""
-    converts = formats_for(problem, expr, order, how, loose)
+    nest = LoopOrder(order, inf, verdicts_for(problem, expr, order, how, loose))
+    converts = nest.converts
     if not can_store_again(problem, converts, order):
-        return LoopOrder(order, inf, converts)
+        return nest
     stored, types, _ = problem.stored_again(expr, converts)
     # Operands may have more entries than is typical of their converted formats.
     held = [(nonzeros(problem.view.types[a.tensor].format), nonzeros(format)) for a, format in converts.items()]
@@ -152,7 +149,7 @@ def weigh(
     # A conversion reads each value once, so that the order in which it brings values matters more.
     factor = STRIDED if problem.variant.conversion else MISPLACED
     total *= factor ** sum(misplaced(a, order, types[a.tensor].format) for a in stored.distinct_accesses)
-    return LoopOrder(order, total + price_of(problem, converts), converts)
+    return replace(nest, cost=total + price_of(problem, converts))
 
 
 def weigh_scatter(problem: LoopProblem, term: Expr, order: tuple[str, ...]) -> LoopOrder:

@@ -11,6 +11,7 @@ from ..analysis.derived_variables import DerivedVariable, radix_components
 from ..analysis.implicit_values import is_never_empty, typed_implicit_value
 from ..analysis.iteration_graph import places
 from ..analysis.terms import Dtypes, additive_terms
+from ..analysis.verdicts import Verdict
 from ..concrete_notation.values import same_value
 from ..formats import Format, TensorType
 from ..formats.append_chains import append_chains
@@ -30,7 +31,12 @@ class LoopOrder:
 
     order: tuple[str, ...]  # Variables of the loops, outermost first
     cost: float  # Estimated cost, conversions included; infinite if the order is impossible
-    converts: Mapping[Access, Format]  # for each access whose operand must be stored another way its new format
+    verdicts: Mapping[Access, Verdict]  # what the loops do with each operand
+
+    @cached
+    def converts(self) -> Mapping[Access, Format]:
+        """Return the new format of each access whose operand is stored another way."""
+        return {a: verdict.format for a, verdict in self.verdicts.items() if verdict.format is not None}
 
 
 @record

@@ -119,10 +119,10 @@ def _best_fold(problem: LoopProblem) -> tuple[LoopOrder, ...]:
 def _folded(term: Expr, nest: LoopOrder, draft: Draft) -> Stmt:
     """Return the nest of a reduction by another operator, into elements that start with its neutral value."""
     problem, target = draft.problem, draft.problem.target
-    term = draft.stored_for(term, nest.order, nest.converts)
+    term = draft.stored_for(term, nest)
     assert isinstance(term, Reduce)
     # In registers, implicit entries are counted. Then only outer loops over free variables can leave elements out.
-    if (stmt := in_registers(False, term, replace(nest, converts={}), None, draft)) is not None:
+    if (stmt := in_registers(False, term, replace(nest, verdicts={}), None, draft)) is not None:
         return draft.filled(stmt, list(takewhile(lambda v: v in problem.view.free_loops, nest.order)), term)
     assert problem.folds(False, problem.terms[0][1]), "what is absent is counted in registers alone"
     value = draft.converted(term.body, problem.result.dtype)
@@ -134,8 +134,8 @@ def _folded(term: Expr, nest: LoopOrder, draft: Draft) -> Stmt:
 def _filled_inside(negative: bool, term: Expr, nest: LoopOrder, draft: Draft) -> Stmt:
     """Return the nest of an accumulating term, with the result filled as deep as every coordinate is visited."""
     problem = draft.problem
-    term = draft.stored_for(term, nest.order, nest.converts)
-    nest = replace(nest, converts={})
+    term = draft.stored_for(term, nest)
+    nest = replace(nest, verdicts={})
     bound = term.vars if isinstance(term, Reduce) else ()
     variables = level_variables(problem.target, problem.result.format)
     appended = append_chains(problem.result.format)

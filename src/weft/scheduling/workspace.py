@@ -150,7 +150,7 @@ def _collected(
     problem = draft.problem
     target, result, terms = problem.target, problem.result, list[tuple[bool, Reduce]]()
     for (negative, part), nest in zip(problem.terms, nests, strict=True):
-        value = draft.stored_for(part, nest.order, nest.converts)
+        value = draft.stored_for(part, nest)
         if not outermost_reductions(value):
             value = Reduce("add", (), value)  # which sums duplicates
         (term,) = outermost_reductions(value)
