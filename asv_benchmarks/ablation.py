@@ -61,6 +61,18 @@ def unordered() -> Run:
     return lambda: a.asformat("csr")
 
 
+def few_unsorted_rows() -> Run:
+    found = matrix("uniform").tocsr()
+    rows, entries = np.repeat(np.arange(found.shape[0]), np.diff(found.indptr)), np.random.default_rng(1)
+    order = np.lexsort((entries.random(found.nnz), rows))
+    levels = [{}, {"pos": found.indptr, "crd": found.indices[order]}]
+    unordered = weft.Format("(i,j) -> (i,j)", [weft.Dense(), weft.Compressed(ordered=False)])
+    a = weft.from_levels(found.shape, unordered, levels, found.data[order])
+    mask = np.where(np.arange(found.shape[0]) % 100, 0.0, 1.0)
+    b = weft.evaluate("B(i,j) = m(i)*A(i,j)", m=weft.asarray(mask, format="s"), A=csr("uniform"), format="dcsr")
+    return lambda: weft.evaluate("C(i,j) = A(i,j)*B(i,j)", A=a, B=b)
+
+
 def two_sums() -> Run:
     a, b = csr("ecology1"), csr("Lin")
     n = min(a.shape[0], b.shape[0])
@@ -353,6 +365,7 @@ CASES: dict[str, Callable[[], Run]] = {
     "csr taken in": lambda: taken_in("csr"),
     "coo taken in": lambda: taken_in("coo"),
     "unsorted to csr": unsorted_entries,
+    "few unsorted rows": few_unsorted_rows,
     "dok to csr": unordered,
     "2 * A into dia": into("dia", "2*A(i,j)"),
     "2 * A into hash": into("hash", "2*A(i,j)"),

@@ -89,7 +89,7 @@ class Module:
             return tuple([name for name in self.specs if not name.startswith("shared passes/")])
         if not (self.loops.appends and append_chains(self.schedule.result.format)):
             return (self.main,)
-        gathers = any(w.kind in LISTED for w in self.schedule.program.workspaces)
+        gathers = any(w.kind in LISTED and not w.copies for w in self.schedule.program.workspaces)
         bounds = ("kernel/bound",) if gathers and self.context.reaches_stored_only else ()
         return ("kernel/count", *bounds, self.main)
 

@@ -55,6 +55,11 @@ OPTIMIZATIONS = (
         ("MTTKRP, long fibres", "MTTKRP, short fibres", "scaled rows"),
     ),
     Optimization(
+        "segment-copies",
+        "Segments of an operand in no order are sorted where loops enter them, if the loops skip many.",
+        ("few unsorted rows",),
+    ),
+    Optimization(
         "tiling",
         "Loops that come back to every row of the result are cut into tiles of rows that stay in the cache.",
         ("dia SpMV", "dia to csr"),

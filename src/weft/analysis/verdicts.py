@@ -48,11 +48,12 @@ Use: TypeAlias = Literal["walk", "locate", "chain", "copy", "convert"]
 
 @record
 class Verdict:
-    """What the loops of one order do with an operand."""
+    """The way in which the loops of one order use an operand."""
 
     use: Use
     reason: str = ""  # for ``explain``; ``{tensor}``, ``{format}`` and ``{loops}`` stand for those of the operand
-    format: Format | None = None  # the format in which the operand is stored again
+    format: Format | None = None  # the format in which the operand, or each segment, is stored again
+    price: float | None = None  # the cost of copies, if only segments are copied
 
 
 WALK, LOCATE, CHAIN = Verdict("walk"), Verdict("locate"), Verdict("chain")

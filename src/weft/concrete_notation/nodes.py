@@ -123,6 +123,7 @@ class Workspace:
     dtype: str  # the dtype of the values
     op: str = "add"  # the operator that reduces values into the workspace
     repeats: bool = False  # True if a ``'pairs'`` workspace may list a coordinate more than once
+    copies: bool = False  # True if it sorts a segment of an operand, which the consumer reads beside other operands
 
 
 @record

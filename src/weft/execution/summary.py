@@ -124,8 +124,12 @@ def _visited(module: Module) -> Iterator[tuple[str, str]]:
 
 def _collected(module: Module) -> Iterator[str]:
     """Yield a line for each workspace that collects entries of a sparse result."""
+    copies = module.schedule.copies
     for w in module.schedule.program.workspaces:
-        if w.kind in _ACCUMULATED:
+        if w.name in copies:
+            tensor = copies[w.name].access.tensor
+            yield f"segments of {tensor} are sorted where loops enter them, since {copies[w.name].reason}"
+        elif w.kind in _ACCUMULATED:
             yield f"values over {', '.join(w.indices)} are accumulated {_ACCUMULATED[w.kind]}"
 
 

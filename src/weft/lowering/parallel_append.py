@@ -40,6 +40,8 @@ def why_not_in_parts(context: LoweringContext) -> str | None:
         return "levels below the first list of coordinates are no lists"
     if any(level.borrows for level in levels):
         return "coordinates of several levels share an array, which has more than one element for each position"
+    if any(w.copies for w in program.workspaces):
+        return "what the loops append follows from segments that they sort"
     if not isinstance(stmt, Forall) or not stmt.parallel or program.splits:
         return "no plain parallel loop"
     if (fixed := next((chain for chain in chains if not _can_shift(format, chain)), None)) is not None:

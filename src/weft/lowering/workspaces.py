@@ -63,7 +63,7 @@ def declare(emitter: Emitter, count_widest: Callable[[ir.Var], ir.Stmt]) -> None
             elif w.kind == "pairs":
                 arrays = _paired(f, w, name, widest or _extent(f, w))
             else:
-                arrays = _array(f, w, name, sorts=w.kind == "list" and _in_order(emitter))
+                arrays = _array(f, w, name, sorts=w.kind == "list" and (w.copies or _in_order(emitter)))
         # To the loops a workspace is a tensor like any other.
         vals = ir.Var(f"{name}_vals", f"{w.dtype}*")
         variables = tuple(LevelVars(k, context.extents[v], arrays) for k, v in enumerate(w.indices))
@@ -237,7 +237,7 @@ def where(emitter: Emitter, stmt: Where, env: Environment) -> ir.Stmt:
     else:
         clear = ir.Store(m["keys"], ir.Load(m["slots"], q), lit(-1))
     sort: ir.Stmt = block()
-    if _in_order(emitter):
+    if w.copies or _in_order(emitter):
         ty = m["list"].ty[:-1]
         sort = ir.Evaluate(ir.Call(f"weft_sort_{ty}", (m["list"], m["size"], m["spare"]), "int64"))
     return block(

@@ -74,6 +74,11 @@ def _coordinates(format: Format, k: int) -> float:
     return DIMENSION / 2 if k == 0 else CHILDREN
 
 
+def children(format: Format) -> float:
+    """Return the number of entries of a typical segment of the last level."""
+    return _coordinates(format, len(format.levels) - 1)
+
+
 def density(format: Format) -> float:
     """Return how many times as many entries dense blocks give a tensor as it would have without blocks."""
     sizes = format.block_sizes.values()

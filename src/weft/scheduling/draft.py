@@ -9,17 +9,18 @@ from ..analysis.coordinate_sets import is_full
 from ..analysis.derived_variables import radix_components
 from ..analysis.implicit_values import converted
 from ..analysis.terms import Dtypes
-from ..concrete_notation.nodes import Fill, Forall, RegisterStrips, Stmt, Workspace, WorkspaceKind
+from ..concrete_notation.nodes import Assign, Fill, Forall, RegisterStrips, Stmt, Where, Workspace, WorkspaceKind
 from ..concrete_notation.nodes import Sequence as Seq
-from ..concrete_notation.traversal import rewrite_outermost
+from ..concrete_notation.traversal import assignments, rewrite, rewrite_outermost
 from ..concrete_notation.values import TypedLiteral
 from ..formats import TensorType
 from ..formats.append_chains import append_chains
 from ..formats.format import level_variables
 from ..index_notation.nodes import Access, Apply, Expr
+from ..index_notation.traversal import accesses, replaced
 from ..records import replace
 from .loop_problem import LoopOrder, LoopProblem, fresh_name, loops_of
-from .operand_conversions import OperandConversion, widest_index
+from .operand_conversions import OperandConversion, SegmentCopy, widest_index
 
 
 class Draft:
@@ -36,6 +37,7 @@ class Draft:
         self.final_format = view.final_format
         self.workspaces: list[Workspace] = []
         self.conversions: list[OperandConversion] = []
+        self.copies: dict[str, SegmentCopy] = {}  # by the name of the copy
         self.strips: list[RegisterStrips] = []
         self.notes: list[str] = []
         self._taken = set(problem.names)
@@ -63,11 +65,12 @@ class Draft:
         dtype: str,
         op: str = "add",
         repeats: bool = False,
+        copies: bool = False,
     ) -> Access:
         """Add a workspace, and return the access of all of it."""
         # Inside a strip, a workspace is only as large as the strip.
         indices = tuple(self._inside.get(v, v) for v in indices)
-        w = Workspace(self.fresh("t" if kind == "scalar" else "w"), indices, kind, dtype, op, repeats)
+        w = Workspace(self.fresh("t" if kind == "scalar" else "w"), indices, kind, dtype, op, repeats, copies)
         self.workspaces.append(w)
         self.dtypes[w.name] = dtype
         return Access(w.name, indices)
@@ -137,14 +140,22 @@ class Draft:
             if format == type.format:
                 continue  # another access of this operand is stored again
             origin = self.problem.origins.get(access.tensor, access.tensor)
+            reason = nest.verdicts[access].reason.format(
+                loops=",".join(nest.order), tensor=access.tensor, format=type.format
+            )
+            if nest.verdicts[access].use == "copy":
+                name = self.fresh(f"{access.tensor}_sorted")
+                self.types[name] = TensorType.of(type.dtype, format, widest_index(type), type.fill)
+                self.dtypes[name] = type.dtype
+                self.copies[name] = SegmentCopy(access, reason)
+                self.notes.append(f"segments of {access.tensor} are sorted where loops enter them: {reason}")
+                expr = replaced(expr, access, Access(name, access.indices))
+                continue
             # Two accesses of one operand that need the same format share its conversion.
             conversion = next((c for c in self.conversions if c.tensor == origin and c.format == format), None)
             if conversion is None:
                 axes = "".join(access.indices[m] for m in format.mode_order)
                 name = self.fresh(f"{access.tensor}_{axes}")
-                reason = nest.verdicts[access].reason.format(
-                    loops=",".join(nest.order), tensor=access.tensor, format=type.format
-                )
                 conversion = OperandConversion(origin, name, format, reason)
                 self.types[name] = TensorType.of(type.dtype, format, widest_index(type), type.fill)
                 self.dtypes[name] = type.dtype
@@ -157,6 +168,33 @@ class Draft:
         chained = dict.fromkeys(a.tensor for a, verdict in nest.verdicts.items() if verdict.use == "chain")
         self.notes += [f"entries of {name} are taken in the order in which they are stored" for name in chained]
         return expr
+
+    def with_copies(self, stmt: Stmt) -> Stmt:
+        """Return a statement in which loops over segments that are copied read workspaces, which it fills first.
+
+        After that, ``copies`` has the names of these workspaces.
+        """
+        copies, self.copies = self.copies, {}
+        for name, copy in copies.items():
+            type = self.types.pop(name)
+
+            def inside(s: Stmt, name: str = name, copy: SegmentCopy = copy, type: TensorType = type) -> Stmt | None:
+                if not isinstance(s, Forall) or s.var != copy.var:
+                    return None
+                read = Access(name, copy.access.indices)
+                if not any(read in accesses(each.value) for each in assignments(s)):
+                    return None
+                unique = self.types[copy.access.tensor].format.is_unique
+                w = self.workspace((copy.var,), "pairs" if unique else "list", type.dtype, copies=True)
+                self.copies[w.tensor] = copy
+
+                def sorted_there(each: Stmt) -> Stmt | None:
+                    return replace(each, value=replaced(each.value, read, w)) if isinstance(each, Assign) else None
+
+                return Where(rewrite(s, sorted_there), Forall(copy.var, Assign(w, copy.access, "add")))
+
+            stmt = rewrite_outermost(stmt, inside)
+        return stmt
 
     def _store_first(self, old: str, new: str, reason: str) -> None:
         """Record that an operand is converted before anything else."""

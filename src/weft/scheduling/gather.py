@@ -114,7 +114,7 @@ def _weigh(problem: LoopProblem, free: tuple[str, ...]) -> LoopOrder | None:
     if not flat:
         return weigh(problem, value, free, how, problem.target if dense else None)
     if bare is not None:
-        nest = replace(nest, cost=total + price_of(problem, (a for a in bare.distinct_accesses if a in nest.converts)))
+        nest = replace(nest, cost=total + price_of(problem, nest, bare.distinct_accesses))
     return nest
 
 

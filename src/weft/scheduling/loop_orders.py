@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import permutations
 from math import factorial, inf, prod
 
@@ -30,7 +30,7 @@ from .cost_model import (
     restarts,
 )
 from .loop_problem import LoopOrder, LoopProblem
-from .operand_conversions import found_by_coordinate, reordered
+from .operand_conversions import found_by_coordinate, reordered, segment_copy
 
 _EXHAUSTIVE = 720
 """Largest number of nests for which all loop orders are tried: that of six variables."""
@@ -79,7 +79,10 @@ def verdicts_for(
     formats: dict[Access, Format] = {}
     verdicts: dict[Access, Verdict] = {}
     while True:
-        verdicts |= _judged(problem, expr, order, how, formats, loose)
+        for a, verdict in _judged(problem, expr, order, how, formats, loose):
+            if verdict.format is not None and a not in formats:
+                verdicts.pop(a, None)  # conversions come in the order in which they are found to be needed
+            verdicts[a] = verdict
         again = {a: v.format for a, v in verdicts.items() if v.format is not None}
         if again == formats or not can_store_again(problem, again, order):
             return verdicts
@@ -103,7 +106,8 @@ def _judged(
         if verdict.use == "convert" and a not in formats:
             possible = can_store_again(problem, (a,), order)  # if not, any format will do
             format = stored_as(problem, a, order) if possible else problem.view.types[a.tensor].format
-            yield a, replace(verdict, format=format)
+            copy = segment_copy(problem, stored, new, order, types, how, verdict) if possible else None
+            yield a, copy or replace(verdict, format=format)
             continue
         if a not in formats:
             yield a, verdict
@@ -127,9 +131,10 @@ def stored_as(problem: LoopProblem, access: Access, order: Sequence[str]) -> For
     return reordered(format, tuple(sorted(range(format.order), key=lambda axis: place[access.indices[axis]])))
 
 
-def price_of(problem: LoopProblem, operands: Iterable[Access]) -> float:
-    """Return the cost of storing operands another way."""
-    return sum(price(problem.view.types[a.tensor].format) for a in operands)
+def price_of(problem: LoopProblem, nest: LoopOrder, among: Collection[Access]) -> float:
+    """Return the cost of storing those operands another way that a nest does not read as they are stored."""
+    verdicts = [(a, nest.verdicts[a]) for a in nest.converts if a in among]
+    return sum(price(problem.view.types[a.tensor].format) if v.price is None else v.price for a, v in verdicts)
 
 
 # -- the cost of one order ------------------------------------------------------------------------------------------
@@ -149,7 +154,7 @@ def weigh(
     # A conversion reads each value once, so that the order in which it brings values matters more.
     factor = STRIDED if problem.variant.conversion else MISPLACED
     total *= factor ** sum(misplaced(a, order, types[a.tensor].format) for a in stored.distinct_accesses)
-    return replace(nest, cost=total + price_of(problem, converts))
+    return replace(nest, cost=total + price_of(problem, nest, converts))
 
 
 def weigh_scatter(problem: LoopProblem, term: Expr, order: tuple[str, ...]) -> LoopOrder:

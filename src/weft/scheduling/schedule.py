@@ -8,6 +8,7 @@ The ways to nest a statement are in ``scheduling/strategies.py``.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from types import MappingProxyType
 
 from ..analysis.derived_variables import radix_components
 from ..analysis.insertion_plan import InsertionPlan
@@ -29,7 +30,7 @@ from .draft import Draft
 from .format_views import FormatView, format_views
 from .loop_orders import scanned_again
 from .loop_problem import LoopProblem
-from .operand_conversions import OperandConversion
+from .operand_conversions import OperandConversion, SegmentCopy
 from .strategies import DENSE_RESULT, cheapest
 from .strategy import Candidate
 
@@ -43,6 +44,7 @@ class Schedule:
     # The types of all tensors that the program uses, converted operands and the result included.
     types: Mapping[str, TensorType]
     conversions: tuple[OperandConversion, ...] = ()  # Conversions that come first
+    copies: Mapping[str, SegmentCopy] = MappingProxyType({})  # operands whose segments workspaces sort, by their names
     # Format to which the result is converted afterwards, if the program does not compute it directly.
     final_format: Format | None = None
     insertion: InsertionPlan | None = None  # how the result is assembled by insertion, if it is
@@ -176,12 +178,13 @@ def cheapest_schedule(
 def written(candidate: Candidate) -> Schedule:
     """Return the schedule with the statement of a candidate."""
     draft = Draft(candidate.problem)
-    stmt = candidate.strategy.write(candidate, draft)
+    stmt = draft.with_copies(candidate.strategy.write(candidate, draft))
     return Schedule(
         candidate=candidate,
         program=Program(stmt, tuple(draft.workspaces), tuple(draft.strips)),
         types=draft.types,
         conversions=tuple(draft.conversions),
+        copies=draft.copies,
         final_format=draft.final_format,
         decisions=tuple(draft.notes),
     )

@@ -17,7 +17,7 @@ from ..formats.format import level_variables
 from ..index_notation.nodes import Expr, Literal, Reduce
 from ..index_notation.traversal import has_reduction, outermost_reductions, replaced
 from ..records import record, replace
-from .cost_model import APPENDED, SORTED, nonzeros
+from .cost_model import APPENDED, SORTED, leaves, nonzeros
 from .draft import Draft
 from .loop_orders import best_scatter, loop_orders, weigh
 from .loop_problem import LoopOrder, LoopProblem
@@ -140,7 +140,8 @@ def _best_row(problem: LoopProblem, negative: bool, value: Expr) -> LoopOrder | 
     copied = APPENDED if appended else 1.0
     if not (isinstance(value, Reduce) or problem.variant.conversion):
         copied += SORTED
-    return replace(best, cost=best.cost + copied * nonzeros(format))
+    entries = min(nonzeros(format), leaves(term, best.order, problem.view.types))
+    return replace(best, cost=best.cost + copied * entries)
 
 
 def _collected(
