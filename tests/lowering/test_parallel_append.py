@@ -1,18 +1,24 @@
 """Results that threads append to in parts: the same as from one thread, to the last bit of every array."""
 
 import dataclasses
+from itertools import permutations
 
 import numpy as np
 import pytest
 import scipy.sparse as sp
 
 import weft
+from weft import abi
+from weft.codegen.prelude import INCLUDES, prelude_text
 from weft.compiler import plan_loops
-from weft.execution import thresholds
+from weft.execution import append_assembly, thresholds
 from weft.execution.append_assembly import AppendAssembly
 from weft.formats import TensorType, parse_format
 from weft.index_notation import parse
 from weft.module import Module
+from weft.runtime import tensor_struct
+from weft.runtime.loader import load
+from weft.runtime.structs import counts_pointer
 from weft.storage import check
 
 RNG = np.random.default_rng(5)
@@ -68,8 +74,9 @@ def test_as_from_one_thread(name, format, kind, in_parts, monkeypatch):
     alone = run(A, B)
     np.testing.assert_array_equal(alone.todense(), run(a, b))
     before = in_parts[True]  # to make the operands
-    for threads in (2, 3):
+    for threads, buffers in ((2, 4), (3, 0), (7, 1)):  # chunks are appended to memory of their own if none is free
         monkeypatch.setattr(weft.config, "num_threads", threads)
+        monkeypatch.setattr(append_assembly, "BUFFERS", buffers)
         found = run(A, B)
         check(found._storage)
         for mine, theirs in zip(arrays_of(found), arrays_of(alone), strict=True):
@@ -109,3 +116,39 @@ def test_what_goes_past_the_caches(dtype, in_parts):
     assert 4 * found.nnz > 65536 * (A.nnz + B.nnz) / thresholds.THRESHOLDS.entries_per_part
     for mine, theirs in zip(arrays_of(found), arrays_of(alone), strict=True):
         np.testing.assert_array_equal(mine, theirs)
+
+
+HAND_IN = (
+    INCLUDES
+    + abi.STRUCT
+    + prelude_text(["weft_hand_in"])
+    + """
+/* Parts of sizes 1, 2, 4, 8 are handed in, in the order of the values; intervals and positions are stored. */
+int64_t weft_hand(weft_tensor *A, int64_t *counts, int64_t threads) {
+  const int64_t *order = A->vals;
+  int64_t parts[4 * 5] = {2}, totals = 0;
+  for (int64_t k = 0; k < 4; k++) parts[5 * k + 1] = INT64_C(1) << k;
+  for (int64_t k = 0; k < 4; k++) {
+    int64_t mine[2];
+    weft_hand_in(parts, 5, 4, order[k], &totals, 1, mine);
+    counts[2 * k] = mine[0], counts[2 * k + 1] = mine[1];
+  }
+  for (int64_t k = 0; k < 4; k++) counts[8 + k] = parts[5 * k + 4];
+  return totals;
+}
+"""
+)
+
+
+def test_each_part_is_placed_by_whoever_completes_the_last_one_before_it():
+    hand = load(HAND_IN, ["hand"], 1, "a test")["hand"]
+    for order in permutations(range(4)):
+        tensor, _keep = tensor_struct((4,), (), np.array(order))
+        counts = np.zeros(12, np.int64)
+        assert hand(tensor, counts_pointer(counts), 1) == 15
+        there: set[int] = set()
+        for part, (first, end) in zip(order, counts[:8].reshape(4, 2).tolist(), strict=True):
+            there.add(part)
+            complete = next((k for k in range(4) if k not in there), 4)
+            assert (first, end) == (part, complete if set(range(part)) <= there else part)
+        assert counts[8:].tolist() == [0, 1, 3, 7]

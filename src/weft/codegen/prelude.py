@@ -42,7 +42,7 @@ class _Prelude(Mapping[str, Snippet]):
 PRELUDE = _Prelude()
 
 LONG = LongCalls(
-    frozenset({"weft_in_turn", "weft_order_int32", "weft_sort_int32", "weft_sort_int64"}),
+    frozenset({"weft_order_int32", "weft_sort_int32", "weft_sort_int64"}),
     {"weft_find_int32": (1, 3), "weft_find_int64": (1, 3)},
 )
 """Support functions whose calls may take long."""

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ..abi import CHUNKS_PER_THREAD
+from ..abi import CHUNKS_PER_THREAD, READY, part_width
 from ..dtypes import INT32_MAX
 from ..errors import IndexOverflowError, LoweringError
 from ..formats import TensorType
@@ -24,6 +24,9 @@ from . import thresholds
 from .assembly import EvaluatedAssembly
 from .loops import Loops
 from .result_buffers import ResultBuffers, sorting_bytes
+
+BUFFERS = 4
+"""Largest number of buffers to which each thread appends parts of a result."""
 
 
 class AppendAssembly(EvaluatedAssembly):
@@ -127,25 +130,34 @@ class AppendAssembly(EvaluatedAssembly):
         counts[0] = chunks
         if status := functions["bound"](room.empty_result.struct, *structs, counts_pointer(counts), threads):
             self.fail(status, room.shape)
-        # There is room for the whole result, and for the largest part in memory of each thread's own.
-        most, totals = counts[1:].max(axis=0) + self._beside, counts[1:].sum(axis=0).tolist()
+        # There is room for the whole result, and for all parts beside it, so that no thread must wait to place one.
+        rooms, totals = counts[1:] + self._beside, counts[1:].sum(axis=0).tolist()
         totals = [int(min(total, limit)) for total, limit in zip(totals, room.limits, strict=True)]
-        lengths = [threads * int(most[a.chain] + a.of_parents) for a in self._appended]
-        size = room.bytes(totals) + sum(map(mul, lengths, (d.itemsize for d in self._dtypes)))
-        if size > thresholds.THRESHOLDS.bytes_by_bound or max(totals) > INT32_MAX or not memory.fits(size):
+        most, ends = rooms.max(axis=0), rooms.cumsum(axis=0)
+        buffers = min(BUFFERS, int((ends[-1] // np.maximum(threads * most, 1)).min()))
+        ends += threads * buffers * most
+        lengths = [int(ends[-1, a.chain]) for a in self._appended]
+        size, spare = room.bytes(totals), sum(map(mul, lengths, (d.itemsize for d in self._dtypes)))
+        if size > thresholds.THRESHOLDS.bytes_by_bound or max(totals) > INT32_MAX or not memory.fits(size + spare):
             return None
         result = room.allocate(totals)
         spares = [memory.empty(length, dtype) for length, dtype in zip(lengths, self._dtypes, strict=True)]
-        counts = np.array([chunks, *most, 0, *[0] * n], np.int64)
+        rows = np.zeros((chunks, part_width(n)), np.int64)
+        rows[0, 0], rows[:, -1], rows[:, -1 - n : -1] = READY, threads * buffers, ends - rooms
+        flags = np.zeros(threads * buffers + 1, np.int64)  # and one for all parts in memory of their own
+        counts = np.concatenate([[chunks, buffers], most, np.zeros(n, np.int64), rows.ravel(), flags])
         with_spares = Storage(result.shape, result.type, (*result.arrays, *spares), result.vals)
         if status := functions["evaluate"](with_spares.struct, *structs, counts_pointer(counts), threads):
             self.fail(status, room.shape)
-        return room.trim(result, counts[-n:].tolist())
+        return room.trim(result, counts[2 + n : 2 + 2 * n].tolist())
 
     @cached
     def _beside(self) -> np.ndarray:
-        """Coordinates in each chain that a chunk may write before it is known whether anything is stored below."""
-        return np.array([1] * (len(self.chains) - 1) + [0])
+        """Elements of each chain's arrays that a chunk may write beyond those of its coordinates.
+
+        A coordinate may be written before it is known whether it is kept. The first edge has no parent.
+        """
+        return np.array([2] * (len(self.chains) - 1) + [1])
 
     @cached
     def _appended(self) -> tuple[AppendedArray, ...]:

@@ -34,6 +34,7 @@ from .context import LoweringContext
 from .derived_coordinates import derive, is_settled
 from .emitter import Bounds, Emitter
 from .environment import Environment
+from .function_kind import FunctionKind
 from .function_state import FunctionState
 from .operand_values import fill_expr, is_entry, value_of
 from .positions import bounds_of, coordinate, coordinates_above
@@ -172,6 +173,8 @@ class LoopCases(ABC):
         points = self._points_of(loop)
         self.f.count_cases(len(points))
         located = self._locate_probed(loop, points, env)
+        if self.f.kind is FunctionKind.BOUND and len(points) == 1 and isinstance(self.stmt.body, Assign):
+            located = _Located(env, (), {})  # a bound counts what is looked for, not what is found
         # Nothing is looked for at the coordinate of a position without an entry, which may lie outside the tensor.
         first, guards = (guards, ()) if located.declarations and not steps else ((), guards)
         branches: list[tuple[ir.Expr, ir.Stmt]] = []

@@ -2,26 +2,30 @@
 
 Threads that append to one array must know the position at which each begins. Counting all entries before is half of
 the work or more. Here a chunk of the outermost loop is appended to a buffer of its thread, which is small enough to
-stay in the cache. Then the chunks take turns: each adds its number of entries to a total, and copies its entries to
-the position that the total had before.
+stay in the cache. It is copied to its place as soon as all chunks before it are complete, by the thread that completed
+the last of these. No thread waits: each has several buffers, and appends a chunk to memory of the chunk's own if all of
+them are full.
 
 For ``bound``, ``counts`` holds the number of chunks and then, for each chunk, the largest number of coordinates that it
-may append to each chain. For ``evaluate``, ``counts`` holds the number of chunks, the room for the coordinates of any
-chunk in each chain, the number of chunks that have had their turn, and the number of coordinates in each chain that
-those chunks have appended.
+may append to each chain. For ``evaluate``, it holds the number of chunks, and the number of buffers of each thread; for
+each chain, the length of a buffer, and the number of coordinates up to the first chunk that is not complete; a row for
+each chunk (``part_width`` in ``abi.py``); and for each buffer whether it is full.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from itertools import pairwise
 
 import numpy as np
 
+from ..abi import part_width
 from ..concrete_notation.nodes import Forall
 from ..formats import Format
 from ..formats.append_chains import AppendChain, AppendedArray, append_chains, appended_arrays
 from ..formats.capabilities import ShiftedEdges
 from ..formats.format import level_variables
+from ..formats.tensor_vars import TensorVars
 from ..index_notation.nodes import Access
 from ..ir import nodes as ir
 from ..ir.builder import add, block, lit, mul
@@ -73,16 +77,21 @@ class ParallelAppendWriter(AppendWriter):
         if not self.in_parts:
             return
         # The loops append to arrays of the thread. The shared arrays remain parameters, for the copies in ``finish``.
-        shared = self.whole
         self.arrays = {a: self._array(a) for a in appended_arrays(self.format)}
-        self.own = {array: ir.Var(f"{array.name}_own", array.ty) for array in self.arrays.values()}
-        self.spares = {array: ir.Var(f"{array.name}_spare", array.ty) for array in self.arrays.values()}
-        levels = tuple(
-            replace(m, arrays={role: self.own.get(array, array) for role, array in m.arrays.items()})
-            for m in shared.levels
+        self.own, self.spares, self.parts = (
+            {array: ir.Var(f"{array.name}_{word}", array.ty) for array in self.arrays.values()}
+            for word in ("own", "spare", "part")
         )
-        f.tensors[access.tensor] = replace(shared, arrays=(*shared.arrays, *self.spares.values()))
-        self.vars = replace(shared, levels=levels, vals=self.own[shared.vals])
+        f.tensors[access.tensor] = replace(self.whole, arrays=(*self.whole.arrays, *self.spares.values()))
+        self.vars = self._with_appended(self.own)
+
+    def _with_appended(self, arrays: Mapping[ir.Var, ir.Var]) -> TensorVars:
+        """Return the variables of the result with other arrays in place of those to which threads append."""
+        levels = tuple(
+            replace(m, arrays={role: arrays.get(array, array) for role, array in m.arrays.items()})
+            for m in self.whole.levels
+        )
+        return replace(self.whole, levels=levels, vals=arrays[self.whole.vals])
 
     def _array(self, a: AppendedArray) -> ir.Var:
         return self.whole.vals if a.level is None else self.whole.levels[a.level].arrays[a.role]
@@ -94,55 +103,85 @@ class ParallelAppendWriter(AppendWriter):
     def start(self, chunk: ir.Expr) -> ir.Stmt:
         if not self.in_parts:
             return super().start(chunk)
-        # The buffer of a thread begins at its number times the room of one chunk.
-        stmts: list[ir.Stmt] = []
-        for a, array in self.arrays.items():
-            room = add(ir.Load(COUNTS, lit(1 + a.chain)), lit(int(a.of_parents)))
-            first = mul(ir.Call("weft_thread", (), "int64"), room)
-            stmts.append(ir.Declare(self.own[array], add(self.spares[array], first)))
+        n, row = len(self.chains), ir.Var("own_row", "int64*")
+        places, flags = add(row, lit(3 + 2 * n)), self._row(self.chunks)
+        taken = (places, add(COUNTS, lit(2)), lit(n), flags, ir.Load(COUNTS, lit(1)))
+        stmts: list[ir.Stmt] = [
+            ir.Declare(row, self._row(chunk)),
+            ir.Evaluate(ir.Call("weft_take_buffer", taken, "int64")),
+            *(ir.Declare(self.own[array], self._memory(a, row)) for a, array in self.arrays.items()),
+        ]
         stmts += [ir.Declare(counter, lit(0)) for counter in self.counters]
         if self.bounded:
-            stmts.append(ir.Declare(self.end, ir.Load(COUNTS, lit(len(self.chains)))))
+            stmts.append(ir.Declare(self.end, ir.Load(COUNTS, lit(1 + n))))
         return block(*stmts)
 
     def finish(self, chunk: ir.Expr) -> ir.Stmt:
         if not self.in_parts:
             return super().finish(chunk)
-        n = len(self.chains)
-        turn, places = add(COUNTS, lit(1 + n)), ir.Var("places", "int64*")
-        at = [ir.Var(f"at{chain.last + 1}") for chain in self.chains]
-        taken = ir.Call("weft_in_turn", (turn, chunk, places, lit(n)), "int64")
+        n, mine, part, row = len(self.chains), ir.Var("mine", "int64*"), ir.Var("part"), ir.Var("own_row", "int64*")
+        numbers: list[ir.Expr] = list(self.counters)
+        if self._shifts_shared:
+            numbers += [ir.Var("chunk_begin"), ir.Var("chunk_end")]
+        rows = self._row(lit(0)), lit(part_width(n)), self.chunks
+        handed_in = ir.Call("weft_hand_in", (*rows, chunk, add(COUNTS, lit(2 + n)), lit(n), mine), "int64")
         return block(
-            ir.Array(places, n),
-            *(ir.Store(places, lit(k), counter) for k, counter in enumerate(self.counters)),
-            ir.Evaluate(taken),
-            *(ir.Declare(v, ir.Load(places, lit(k))) for k, v in enumerate(at)),
-            *(self._shift(chain, at) for chain in self.chains),
-            *(self._copy(a, array, at[a.chain]) for a, array in self.arrays.items()),
+            *(ir.Store(row, lit(1 + k), number) for k, number in enumerate(numbers)),
+            ir.Array(mine, 2),
+            ir.Evaluate(handed_in),
+            ir.For(part, ir.Load(mine, lit(0)), ir.Load(mine, lit(1)), self._placed(part)),
         )
 
-    def _copy(self, a: AppendedArray, array: ir.Var, at: ir.Expr) -> ir.Stmt:
-        """Return the copy of what a chunk has appended to an array, to the position at which the chunk begins."""
-        size = mul(self.counters[a.chain], lit(np.dtype(array.ty[:-1]).itemsize))
+    def _row(self, chunk: ir.Expr) -> ir.Expr:
+        n = len(self.chains)
+        return add(COUNTS, add(mul(chunk, lit(part_width(n))), lit(2 + 2 * n)))
+
+    def _memory(self, a: AppendedArray, row: ir.Var) -> ir.Expr:
+        """Return where a chunk appends its part of an array, given the chunk's row."""
+        return add(self.spares[self.arrays[a]], ir.Load(row, lit(3 + 2 * len(self.chains) + a.chain)))
+
+    def _placed(self, part: ir.Var) -> ir.Stmt:
+        """Return the copies of a part, of this chunk or of a later one, to its place in the result."""
+        n, row = len(self.chains), ir.Var("row", "int64*")
+        sizes, at = ([ir.Var(f"{word}{c.last + 1}") for c in self.chains] for word in ("size", "at"))
+        flag = add(self._row(self.chunks), ir.Load(row, lit(3 + 3 * n)))
+        return block(
+            ir.Declare(row, self._row(part)),
+            *(ir.Declare(v, ir.Load(row, lit(1 + k))) for k, v in enumerate(sizes)),
+            *(ir.Declare(v, ir.Load(row, lit(3 + n + k))) for k, v in enumerate(at)),
+            *(ir.Declare(self.parts[array], self._memory(a, row)) for a, array in self.arrays.items()),
+            *(self._shift(chain, sizes, at, row) for chain in self.chains),
+            *(self._copy(a, array, sizes, at) for a, array in self.arrays.items()),
+            ir.Evaluate(ir.Call("weft_give_buffer", (flag,), "int64")),
+        )
+
+    def _copy(self, a: AppendedArray, array: ir.Var, sizes: Sequence[ir.Var], at: Sequence[ir.Var]) -> ir.Stmt:
+        """Return the copy of a part of an array to the position that it gets."""
+        size = mul(sizes[a.chain], lit(np.dtype(array.ty[:-1]).itemsize))
         before = lit(int(a.of_parents))
-        to, source = add(array, add(at, before)), add(self.own[array], before)
+        to, source = add(array, add(at[a.chain], before)), add(self.parts[array], before)
         return ir.Evaluate(ir.Call("weft_stream", (to, source, size), "int64"))
 
-    def _shift(self, chain: AppendChain, at: list[ir.Var]) -> ir.Stmt:
-        """Return the loop that adds the position at which a chunk begins to the edges of its parents."""
+    @property
+    def _shifts_shared(self) -> bool:
+        """True if chunks store edges in the array of the result, each for the parents between its bounds."""
+        return self.chains[0].first > 0 and self.chains[0].first not in self.unsequenced
+
+    def _shift(self, chain: AppendChain, sizes: Sequence[ir.Var], at: Sequence[ir.Var], row: ir.Var) -> ir.Stmt:
+        """Return the loop that adds the position at which a part begins to the edges of its parents."""
         if chain.first == 0 or chain.first in self.unsequenced:
             return block()
+        arrays = self._with_appended(self.parts)
         begin: ir.Expr = lit(0)
-        end: ir.Expr = self.counters[chain.index - 1]
+        end: ir.Expr = sizes[chain.index - 1]
         if chain.index == 0:
             # Each coordinate of the outermost loop has ``inner`` parents.
             inner: ir.Expr = lit(1)
-            for level, m in zip(self.format.levels[1 : chain.first], self.vars.levels[1:], strict=False):
+            for level, m in zip(self.format.levels[1 : chain.first], arrays.levels[1:], strict=False):
                 inner = level.get_size(m, inner)
-            begin, end = (mul(ir.Var(edge), inner) for edge in ("chunk_begin", "chunk_end"))
-        r, m = ir.Var("r"), self.vars.levels[chain.first]
-        edges = self.format.levels[chain.first].require(ShiftedEdges)
-        return ir.For(r, begin, end, edges.shift_edges(m, r, at[chain.index]))
+            begin, end = (mul(ir.Load(row, lit(1 + len(self.chains) + k)), inner) for k in range(2))
+        r, edges = ir.Var("r"), self.format.levels[chain.first].require(ShiftedEdges)
+        return ir.For(r, begin, end, edges.shift_edges(arrays.levels[chain.first], r, at[chain.index]))
 
     def epilogue(self) -> ir.Stmt:
         if not self.in_parts:

@@ -28,25 +28,41 @@ static inline int64_t weft_unvectorized(int64_t value) {
   return value;
 }
 
-//: weft_in_turn; needs weft_poll, weft_take
-/* Sums that grow in order: chunk me waits until all chunks with lower numbers have added theirs, adds its own n sizes,
-   and gets the sums before them instead. turn[0] is the number of the chunk whose turn it is; the sums follow. */
-static inline void weft_in_turn(int64_t *turn, int64_t me, int64_t *sizes, int64_t n, int64_t *watch) {
-  for (int64_t waits = 0; __atomic_load_n(turn, __ATOMIC_ACQUIRE) != me; waits++) {
-    weft_pause();
-    if (waits <= 5000) continue;
-    if (weft_poll(watch)) { /* earlier chunks may have been stopped, so that their turn never ends */
-      for (int64_t k = 0; k < n; k++) sizes[k] = 0;
-      return;
+//: weft_take_buffer; needs weft_thread
+/* Let a part of a result be appended to a free buffer of this thread, of which each has count; to memory of its own if all
+   of them hold parts that cannot be placed yet. places says where n arrays of the part begin, and which of the flags is
+   that of the buffer. */
+static inline void weft_take_buffer(int64_t *places, const int64_t *lengths, int64_t n, int64_t *taken, int64_t count) {
+  for (int64_t at = weft_thread() * count, end = at + count; at < end; at++) {
+    if (__atomic_load_n(taken + at, __ATOMIC_ACQUIRE)) continue;
+    __atomic_store_n(taken + at, 1, __ATOMIC_RELAXED);
+    for (int64_t k = 0; k < n; k++) places[k] = lengths[k] * at;
+    places[n] = at;
+    return;
+  }
+}
+
+//: weft_give_buffer
+/* Free a buffer, from which a part has been copied. */
+static inline void weft_give_buffer(int64_t *taken) { __atomic_store_n(taken, 0, __ATOMIC_RELEASE); }
+
+//: weft_hand_in
+/* Hand in the part of a result that chunk me has appended. A part can be placed when all parts before it have been handed
+   in: whoever hands in the last of those places it, and no thread waits. A row of parts begins with a state (0, 1: handed
+   in, 2: all parts before are), n sizes, two numbers, and room for the n positions that the part gets; totals are the
+   positions of the next part. Sets mine to the interval of the parts that the caller is to place now, which may be empty. */
+static inline void weft_hand_in(int64_t *parts, int64_t width, int64_t count, int64_t me, int64_t *totals, int64_t n,
+                                int64_t *mine) {
+  int64_t *part = parts + me * width;
+  mine[0] = mine[1] = me;
+  if (__atomic_exchange_n(part, 1, __ATOMIC_ACQ_REL) != 2) return;
+  do {
+    for (int64_t k = 0; k < n; k++) {
+      part[3 + n + k] = totals[k];
+      totals[k] += part[1 + k];
     }
-    nanosleep(&(const struct timespec){0, 50000}, NULL); /* the thread that is waited for may need this core */
-  }
-  for (int64_t k = 0; k < n; k++) {
-    const int64_t before = turn[1 + k];
-    turn[1 + k] = before + sizes[k];
-    sizes[k] = before;
-  }
-  __atomic_store_n(turn, me + 1, __ATOMIC_RELEASE);
+    part += width;
+  } while (++mine[1] < count && __atomic_exchange_n(part, 2, __ATOMIC_ACQ_REL) == 1);
 }
 
 //: weft_next_flag
