@@ -367,6 +367,8 @@ CASES: dict[str, Callable[[], Run]] = {
     "unsorted to csr": unsorted_entries,
     "few unsorted rows": few_unsorted_rows,
     "dok to csr": unordered,
+    "csc to bsr": conversion(lambda: csr("uniform").asformat("csc"), "bsr"),
+    "dense to jad": conversion(lambda: weft.asarray(matrix("uniform")[:1000, :1000]).asformat("dense"), "jad"),
     "2 * A into dia": into("dia", "2*A(i,j)"),
     "2 * A into hash": into("hash", "2*A(i,j)"),
     "A + B into csc": into("csc", "A(i,j) + B(i,j)"),

@@ -188,7 +188,7 @@ def _convert(argv: list[str]) -> int:
     formats.add_argument("--dtype", help="the dtype of its values, float64 by default")
     formats.add_argument(
         "--print", action="append", dest="sections", metavar="NAME",
-        help="steps (the default), reasons, c, or another stage or pass, 'all' for every one, 'explain' for the report "
+        help="steps (the default), ways, c, or another stage or pass, 'all' for every one, 'explain' for the report "
         "or 'passes' for the names of the passes; repeat it for several",
     )  # fmt: skip
     options = parser.parse_args(argv)

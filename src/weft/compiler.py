@@ -13,8 +13,8 @@ from functools import partial
 from math import inf
 
 from .analysis.merge_lattice import Point
-from .assembly.nearest_format import append_nearby
 from .assembly.placement import place_result
+from .assembly.result_ways import cheapest_way, result_ways
 from .code_options import CodeOptions
 from .codegen import CText, print_module
 from .codegen.prelude import LONG
@@ -48,6 +48,7 @@ from .scheduling.schedule import Schedule, cheapest_schedule, forms_of, share_lo
 from .scheduling.shared_structure import share_structure
 from .scheduling.tiling import tile_entries, tile_loops
 from .scheduling.user_schedule import LoopNest
+from .scheduling.ways import Way
 from .tracing import Trace
 from .variant import DEFAULT, Variant
 
@@ -104,7 +105,7 @@ def plan_loops(
     planned = trace("cheapest schedule", cheapest_schedule, views, normal, types, uncut)
     # In which format of the result: it may be cheaper to append it in another one, and to convert it.
     if user_schedule is None and uncut.options.enabled("nearest-format"):
-        planned = trace("nearest format", append_nearby, planned, forms, types)
+        planned = trace("nearest format", cheapest_way, planned, forms, types)
     # Loops are cut where that keeps data in the cache. Threads share the outermost one if iterations are independent.
     if uncut.tiles:
         planned = trace("tiling", tile_loops, planned)
@@ -122,6 +123,16 @@ def plan_loops(
     known = dict.fromkeys([*types, *(c.name for c in planned.conversions)])
     operands = tuple([name for name in known if name in read and name != planned.target.tensor])
     return PlannedLoops(explicit, planned, operands, types, variant, again, skip_fill, user_schedule)
+
+
+def ways_of(loops: PlannedLoops) -> list[Way]:
+    """Return the ways to the result of an assignment, the cheapest first, and those that are refused."""
+    if loops.lead is not None:
+        return [Way("share arrays", f"the result has the index arrays of {loops.lead.tensor}", 0.0)]
+    trace = Trace(keep=True)
+    loops.replan(trace=trace)
+    (schedule,), (forms,) = trace.snapshots["cheapest schedule"], trace.snapshots["independent sums"]
+    return result_ways(schedule, forms, loops.types)
 
 
 def _scheduled_by_user(planned: Schedule, explicit: Assignment, change: UserSchedule) -> Schedule:

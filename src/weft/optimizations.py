@@ -190,6 +190,11 @@ OPTIMIZATIONS = (
         ("unsorted to csr", "dok to csr"),
     ),
     Optimization(
+        "intermediate-formats",
+        "A tensor is converted by way of another format where that is cheaper.",
+        ("csc to bsr", "dense to jad"),
+    ),
+    Optimization(
         "direct-insertion",
         "Values are inserted into a result as they are computed, instead of being converted afterwards.",
         ("2 * A into dia", "2 * A into hash"),

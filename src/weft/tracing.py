@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from typing import ParamSpec, TypeVar
+from typing import Any, ParamSpec, TypeVar
 
 from .analysis.derived_variables import derived_variables, single_coordinate_levels
 from .concrete_notation import to_text as statement_text
@@ -37,7 +37,7 @@ class Trace:
 
     def __init__(self, *, keep: bool = False, verify: bool = False) -> None:
         self.keep, self.verify = keep, verify
-        self.snapshots: dict[str, list[object]] = {}
+        self.snapshots: dict[str, list[Any]] = {}
 
     def __call__(self, name: str, run: Callable[P, T], /, *args: P.args, **options: P.kwargs) -> T:
         result = run(*args, **options)

@@ -1,4 +1,6 @@
-"""Plans of conversions: every pair of formats has one, with reasons, and its steps are those that run."""
+"""Plans of conversions: every pair of formats has one, the cheapest, and its steps are those that run."""
+
+import itertools
 
 import numpy as np
 import pytest
@@ -10,9 +12,8 @@ from weft.assembly.insertion_writer import InsertionWriter
 from weft.assembly.user_query_writer import UserQueryWriter
 from weft.errors import LoweringError
 from weft.execution import ConversionReport, plan_for_operands, plan_of, steps
-from weft.execution.conversion_plan import LIST_RESULT_RULES, RULES
+from weft.execution.conversion_plan import conversion_ways
 from weft.execution.conversion_request import (
-    Conversion,
     ConversionRequest,
     DataFacts,
     leaves_out_fill,
@@ -49,44 +50,57 @@ def plan(source, target, order=2, dtype="float64", **of_data):
     return plan_format(have, wanted, known, dtype, None, leaves_out_fill(have.format, wanted))
 
 
-def plans(whole):
-    """A plan, and the plans that are its steps."""
-    yield whole
-    for step in whole.steps:
-        if isinstance(step, Conversion):
-            yield from plans(step)
-
-
 def is_chain(whole):
     """Each step takes what the one before returned, from the source of the plan to its target."""
-    parts = [part for part in whole.steps if isinstance(part, Conversion)]
-    ends = [whole.source, *(part.target if isinstance(part, Conversion) else part.makes for part in whole.steps)]
     reads = [step.reads for step in whole.plan.steps]
-    in_order = bool(reads) and reads == [(n,) for n in range(len(reads))]
-    return in_order and ends[-1] == whole.target and all(ends[whole.steps.index(p)] == p.source for p in parts)
+    return bool(reads) and reads == [(n,) for n in range(len(reads))] and whole.steps[-1].makes == whole.target
 
 
-NAMES = [rule.__name__.replace("_", " ") for rule in RULES]
+def requests(parallel, entries):
+    """Requests for every pair of formats of the catalogue, with some facts about the data."""
+    for order, names in FORMATS.items():
+        names = [*names, *(["sell", "mode_generic"] if order == 2 else [])]
+        for source, target in itertools.product(names, repeat=2):
+            if source != target:
+                yield order, source, target, plan(source, target, order, parallel=parallel, entries=entries)
 
 
-@pytest.mark.parametrize("entries", [MANY, FEW])
-@pytest.mark.parametrize("order", FORMATS)
-def test_every_pair_of_formats_has_a_plan_with_reasons(order, entries):
-    formats = [parse_format(name, order) for name in FORMATS[order]]
-    for source in formats:
-        for target in formats:
-            whole = planned_conversion(source, target, SHAPES[order], entries, "float64")
-            assert (whole.source.format, whole.target.format) == (source, target)
-            for each in plans(whole):
-                assert is_chain(each)
-                # Every rule before the one that was taken has a reason against it.
-                assert list(each.rejected) == NAMES[: NAMES.index(each.rule)]
-                assert all(each.rejected.values())
-            text = ConversionReport(whole).text
-            assert text.startswith(f"{source} float64 is converted to {target} float64 in ")
-            for number, step in enumerate(whole.plan.steps, 1):
-                assert f"\n{number}. {step.kind}, " in text
-                assert step.reason in text
+def chosen(parallel, entries):
+    """For each way with the kinds of its steps, the pairs of formats that are converted so."""
+    by_way = {}
+    for order, source, target, whole in requests(parallel, entries):
+        kinds = " + ".join(step.kind for step in whole.plan.steps)
+        targets = by_way.setdefault(f"{whole.way}: {kinds}", {})
+        targets.setdefault(source if order == 2 else f"{source} of {order} axes", []).append(target)
+    return {f"{way} | {source} > {' '.join(each)}" for way, all in by_way.items() for source, each in all.items()}
+
+
+def test_the_cheapest_way_is_taken_for_every_pair_of_formats(golden):
+    usual = chosen(False, MANY)
+    sections = [f"-- one thread, more entries than rows\n{chr(10).join(sorted(usual))}"]
+    for title, facts in {
+        "fewer entries than rows": (False, FEW),
+        "several threads": (True, MANY),
+        "several threads, fewer entries than rows": (True, FEW),
+    }.items():
+        sections.append(f"-- {title}, where it differs\n{chr(10).join(sorted(chosen(*facts) - usual))}")
+    golden("ways.txt", "\n\n".join(sections) + "\n")
+
+
+@pytest.mark.parametrize(("parallel", "entries"), [(False, FEW), (True, MANY)])
+def test_no_way_that_is_not_asked_is_cheaper(parallel, entries):
+    for _, source, target, whole in requests(parallel, entries):
+        order = whole.source.format.order
+        assert (whole.source.format, whole.target.format) == (parse_format(source, order), parse_format(target, order))
+        assert is_chain(whole)
+        ways = conversion_ways(whole.request)
+        assert (ways[0].name, ways[0].price) == (whole.way, whole.price)
+        assert all(way.reason for way in ways)
+        text = ConversionReport(whole).text
+        assert text.startswith(f"{whole.source.format} float64 is converted to {whole.target.format} float64 in ")
+        for number, step in enumerate(whole.plan.steps, 1):
+            assert f"\n{number}. {step.kind}, " in text
+            assert step.reason in text
 
 
 @pytest.mark.parametrize("order", FORMATS)
@@ -104,31 +118,31 @@ def test_a_copy_in_notation_is_the_conversion(order):
                 assert step.conversion(storage) is plan_of(given, wanted)
 
 
-BY_RULE = {
-    "reuse arrays": plan("csr", "csr"),
-    "share arrays": plan("coo", "csr"),
-    "insert by counting": plan("coo", "csr", dtype="float32"),
-    "insert by threads": plan("csr", "csc", parallel=True),
-    "via compressed levels": plan("dense", "sd"),
-    "append": plan("hash", "csr"),
-    "insert": plan("csr", "csc"),
-    "via entry list": plan("gcxs", "csf", 3),
-    "via rows": plan("coo", "dcsc"),
-    "sort and append": plan("csr", "hicoo"),
-    "sort and insert": plan("ell", "lil"),
-    "via plain format": plan("ell", "hyb"),
-}
+def way(source, target, order=2, **of_data):
+    return plan(source, target, order, **of_data).way
 
 
-@pytest.mark.parametrize("rule", BY_RULE)
-def test_each_rule_is_taken(rule):
-    assert BY_RULE[rule].rule == rule
+@pytest.mark.parametrize(
+    ("source", "target", "order", "name"),
+    [
+        ("csr", "csr", 2, "reuse arrays"),
+        ("coo", "csr", 2, "insert"),
+        ("dense", "sd", 2, "via compressed levels"),
+        ("hash", "csr", 2, "append"),
+        ("gcxs", "csf", 3, "via entry list"),
+        ("coo", "dcsc", 2, "via rows"),
+        ("csr", "hicoo", 2, "sort and append"),
+        ("ell", "hyb", 2, "via plain format"),
+    ],
+)
+def test_each_way_is_taken(source, target, order, name):
+    assert way(source, target, order) == name
 
 
 def test_duplicates_are_summed_first_where_sums_differ():
     twice = TensorType("float64", Format.list_of(parse_format("coo", 2).remapping), ("int64",) * 3)
     whole = plan_format(twice, parse_format("csr", 2), facts("csr"), "float32", None, False)
-    assert whole.rule == "sum duplicates"
+    assert whole.way == "sum duplicates"
     assert is_chain(whole)
     assert [step.makes.dtype for step in whole.plan.steps][-2:] == ["float64", "float32"]
 
@@ -140,32 +154,49 @@ def test_duplicates_along_a_curve_are_summed_onto_fill_values():
     expected = np.full((5, 5), 3.0)
     expected[tuple(coords)] = values
     found = weft.from_coords(coords, values, (5, 5), format=format, fill_value=3.0)
-    assert plan_of(found._storage, Format.dense(2)).rule == "sum duplicates"
+    assert plan_of(found._storage, Format.dense(2)).way == "sum duplicates"
     np.testing.assert_array_equal(found.todense(), expected)
 
 
-def test_hash_tables_take_entries_in_any_order():
+def test_hash_tables_take_rows_that_were_sorted_before_entries_in_any_order():
     whole = planned_conversion(parse_format("csr", 2).unsorted(False), parse_format("hash", 2), (4, 6), MANY, "float64")
-    assert whole.rule == "hash insertion"
-    assert [step.kind for step in whole.plan.steps] == ["list entries", "insert into hash tables"]
+    assert [step.kind for step in whole.plan.steps] == ["append", "insert"]
+    with weft.config.override(disable={"intermediate-formats"}):
+        assert conversion_ways(whole.request)[0].name == "hash insertion"
 
 
 @pytest.mark.parametrize("target", ["csr", "bsr", "hash", "hicoo", "dia"])
-def test_the_list_that_a_kernel_returns_is_not_listed_again(target):
+def test_an_unsorted_list_is_not_listed_again(target):
     listed = TensorType("float64", Format.list_of(parse_format("coo", 2).remapping), ("int64",) * 3)
-    whole = plan_conversion(ConversionRequest(listed, type_of(target), facts(target), is_list_result=True))
-    names = [rule.__name__.replace("_", " ") for rule in LIST_RESULT_RULES]
-    assert whole.rule in names
+    whole = plan_conversion(ConversionRequest(listed, type_of(target), facts(target)))
     assert is_chain(whole)
     assert whole.plan.steps[0].kind != "list entries" or target == "hicoo"  # whose list has codes of its curve
 
 
 def test_facts_decide():
-    assert plan("csr", "dcsc", entries=MANY).rule == "via rows"
+    assert way("csr", "dcsc", entries=MANY) == "via rows"
     few = plan("csr", "dcsc", entries=FEW)
-    assert few.rule == "sort and append"
-    assert few.rejected["via rows"] == "there are fewer entries than rows"
-    assert plan("csr", "dia").rejected["insert by threads"].startswith("there is one thread")
+    assert few.way == "sort and append"
+    (rows,) = [each for each in conversion_ways(few.request) if each.name == "via rows"]
+    assert rows.price > few.price
+    assert rows.reason == "entries are put into rows or columns first; but there are fewer entries than rows"
+    threads = plan("csr", "dia", parallel=True)
+    assert threads.price == plan("csr", "dia").price / 2
+    assert threads.plan.steps[0].reason.endswith("; threads share the passes")
+
+
+@pytest.mark.parametrize(
+    ("source", "target", "switch", "name"),
+    [
+        ("hyb", "csr", "row-sort", "sort and append"),
+        ("csc", "bsr", "intermediate-formats", "sort and append"),
+        ("csr", "dcsc", "intermediate-formats", "sort and append"),
+        ("ell", "hyb", "intermediate-formats", "via plain format"),  # no other way is known
+    ],
+)
+def test_switches_forbid_ways(source, target, switch, name):
+    with weft.config.override(disable={switch}):
+        assert way(source, target) == name
 
 
 def test_equal_requests_have_one_plan():
@@ -210,21 +241,21 @@ def test_the_steps_of_a_plan_are_those_that_run(source, target, order, monkeypat
 
 
 def test_stages_and_passes_of_every_step():
-    report = ConversionReport(BY_RULE["via rows"])
-    for name in ("steps", "reasons", "attribute queries", "c", "ir"):
+    report = ConversionReport(plan("coo", "dcsc"))
+    for name in ("steps", "ways", "attribute queries", "c", "ir"):
         assert report.stages[name]
     assert report.passes["lowering"].count("-- step ") == 2
     assert "user schedule" not in report.passes
     assert "weft_insert" in report.stages["c"]
     assert "weft_evaluate" in report.stages["c"]
-    assert "weft_sort_tuples" in ConversionReport(BY_RULE["sort and append"]).stages["c"]
-    nothing = ConversionReport(BY_RULE["reuse arrays"])
+    assert "weft_sort_tuples" in ConversionReport(plan("csr", "hicoo")).stages["c"]
+    nothing = ConversionReport(plan("csr", "csr"))
     assert not nothing.passes
-    assert {name for name, text in nothing.stages.items() if text} == {"steps", "reasons"}
+    assert {name for name, text in nothing.stages.items() if text} == {"steps", "ways"}
 
 
 def test_queries_are_shown_with_their_concrete_notation():
-    text = ConversionReport(BY_RULE["insert"]).text
+    text = ConversionReport(plan("csr", "csc")).text
     assert "level 2 (compressed): select [j] -> count(i) as pos\n     query2: ∀i ∀j Q(j) += map(B(i,j), 1)" in text
     widths = ConversionReport(plan("csr", "jad")).stages["attribute queries"]
     assert "select [] -> max(#i) as size\n  query1: ∀i Q() max= width(B(i))*1" in widths
@@ -236,6 +267,13 @@ def test_explain_of_methods_that_convert():
     text = weft.explain(A.asformat, "dia")
     assert text == ConversionReport(plan_of(A._storage, parse_format("dia", 2))).text
     assert weft.explain(A.asformat, format="dia", index_dtype="int64") == text
+    ways = weft.explain(A.asformat, "dia", ways=True)
+    assert ways.startswith(
+        f"{text}\n\n== ways\nthe price of an entry by each way:\n  insert, 6: attribute queries tell"
+    )
+    assert "\n  append, refused: the target stores coordinates that a remapping computes" in ways
+    copied = weft.explain("C(i,j) = A(i,j)", A=A, format="dia", ways=True)
+    assert copied == f"C(i,j) = A(i,j)\n{ways}"
     for method, target in [
         (A.tocsc, "csc"),
         (A.todok, "dok"),
@@ -260,7 +298,7 @@ def test_explain_converts_nothing(monkeypatch):
     for name in STEPS:
         monkeypatch.setattr(getattr(steps, name), "run", lambda self, storages, out=None: pytest.fail("a step ran"))
     for target in ("dia", "hicoo", "dense"):
-        assert weft.explain(A.asformat, target)
+        assert weft.explain(A.asformat, target, ways=True)
 
 
 def test_explain_asks_whether_a_format_holds_the_entries():

@@ -7,6 +7,7 @@ finds these facts, checks what only the entries can tell, and runs the plan.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -16,7 +17,6 @@ from ..doors import Door
 from ..dtypes import adds_alike
 from ..errors import DeviceError, IndexOverflowError, ResultTooLargeError, StorageError
 from ..formats import Format, TensorType
-from ..formats.append_chains import is_unordered_list
 from ..index_notation.nodes import Access, Assignment
 from ..records import record, replace
 from ..runtime.devices import in_use
@@ -25,7 +25,6 @@ from ..storage.fitness import why_unfit
 from . import kept_conversions
 from .conversion_request import (
     Conversion,
-    ConversionRequest,
     DataFacts,
     leaves_out_fill,
     plan_conversion,
@@ -161,16 +160,6 @@ def _in_dtype_on_device(storage: Storage, dtype: np.dtype[Any]) -> Storage:
     return storage.with_values(values, storage.type.fill)
 
 
-def convert_result(result: Storage, target: TensorType) -> Storage:
-    """Convert the result of a kernel to the format that was planned for it."""
-    if (reason := _why_unfit(result, target.format, False)) is not None:
-        raise StorageError(reason)
-    facts = DataFacts.of(target.format, result.shape, result.vals.size)
-    is_list = is_unordered_list(result.format)
-    conversion = plan_conversion(ConversionRequest(result.type, target, facts, is_list_result=is_list))
-    return conversion.plan.run((result,)) if is_list else _widened(conversion, result)
-
-
 def converted_type(source: TensorType, format: Format) -> TensorType:
     """Return the type of an operand in another format, with index arrays as wide as it has."""
     return tensor_type(source.dtype, format, (_index(source),) * len(format.roles), source.fill)
@@ -222,7 +211,14 @@ class ConvertResult(Convert):
 
     def run(self, storages: Sequence[Storage], out: Storage | None = None) -> Storage:
         (result,) = storages
-        return result if result.type == self.makes else convert_result(result, self.makes)
+        wanted = self.makes
+        if result.type == wanted:
+            return result
+        to = partial(convert, result, wanted.format, dtype=wanted.dtype, strict=True, keep_padding=True)
+        try:
+            return to(index_dtype=_index(wanted))
+        except IndexOverflowError:
+            return to(index_dtype="int64")
 
 
 def _why_unfit(storage: Storage, format: Format, prune: bool) -> str | None:

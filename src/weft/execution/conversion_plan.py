@@ -1,14 +1,14 @@
-"""Plans of conversions: which steps lead from one type of tensor to another, and why no others.
+"""Ways of conversions, with their prices: which steps lead from one type of tensor to another, and why no others.
 
-``conversion`` is a function of a request and the settings alone. It asks a table of rules, in order, for steps, and
-takes the first that has some. A step may be a plan itself, as entries take another form on the way. Duplicates are
-summed.
+``conversion`` is a function of a request and the settings alone. It takes the cheapest way. A way may go by another
+format, to which and from which the cheapest way is taken again. Duplicates are summed.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import lru_cache
+from functools import partial
+from math import inf
 
 import numpy as np
 
@@ -20,321 +20,307 @@ from ..errors import FormatError
 from ..formats import Compressed, Dense, Format, Singleton, TensorType
 from ..formats.append_chains import coordinate_list_format, is_appendable
 from ..formats.growing_tables import tables_of
-from ..records import record, replace
+from ..records import replace
 from ..remapping import Remapping
-from ..remapping.nodes import IndexExpr, counters_of
+from ..remapping.nodes import Binary, axes_of, counters_of
 from ..scheduling.operand_conversions import widest_index
+from ..scheduling.ways import Way, cheapest_first
 from ..storage import tensor_type
 from .conversion_request import Conversion, ConversionRequest, plan_conversion, why_not_reuse
 from .entry_lists import copier, sorted_type
 from .hash_growth import table_insertion
-from .kernel import Kernel, insertion_kernel
+from .kernel import insertion_kernel
 from .steps import Append, Insert, InsertIntoTables, ListEntries, ReuseArrays, SortEntries, Step
 
 _ONE = (0,)
 """What each step of a conversion reads: one tensor. ``Conversion.plan`` says which."""
 
-
-@record
-class Rejected:
-    """The reason why a rule has no steps for a request."""
-
-    reason: str
-
-
-Rule = Callable[[ConversionRequest], "tuple[Step | Conversion, ...] | Rejected"]
+# Prices of an entry, where one that is visited costs 1.
+_VISITED, _AMONG_ALL, _RUNS = 1.0, 6.0, 0.5  # visited; among all elements of an array; in a list, to find ends of rows
+_STORED, _APPENDED, _LISTED, _SHARED = (
+    1.0,
+    2.0,
+    4.0,
+    1.0,
+)  # in an array, appended, with wide coordinates; its value kept
+_PLACED, _IN_ROW, _SORTED, _IN_TABLE = 3.0, 6.0, 14.0, 30.0  # at a place that queries tell; sorted; put into tables
+_BETWEEN, _EMPTY = 1.0, 25.0  # memory of another tensor; rows most of which are empty
+_UNWANTED = 1000.0  # what config.disable has
+_THREADS = 2.0  # how many times as fast several threads are
+_NESTED = 2  # how often a conversion may go by another format on the way to another format
 
 
 def conversion(request: ConversionRequest, options: CodeOptions) -> Conversion:
-    """Return the steps of a conversion under the present settings; raise ``FormatError`` if no rule has steps."""
+    """Return the cheapest steps of a conversion under the present settings; raise ``FormatError`` if there are none."""
     assert options is config.code  # they are part of the question
-    rejected: dict[str, str] = {}
-    for rule in LIST_RESULT_RULES if request.is_list_result else RULES:
-        name = rule.__name__.replace("_", " ")
-        steps = rule(request)
-        if not isinstance(steps, Rejected):
-            return Conversion(request, name, steps, rejected)
-        rejected[name] = steps.reason
-    reasons = "; ".join(f"{name}: {reason}" for name, reason in rejected.items())
+    asked: list[Way] = []
+    best = Way("none", "")
+    for least, makers in _ways_of(request):
+        if best.price <= (least / _THREADS if request.facts.parallel else least):
+            break
+        asked += [make(request) for make in makers]
+        best = cheapest_first([best, *asked])[0]
+    if best.price < inf:
+        return Conversion(request, best.name, best.plan, best.price)
+    reasons = "; ".join(f"{way.name}: {way.reason}" for way in asked)
     raise FormatError(f"{request.source.format} cannot be converted to {request.target.format}: {reasons}")
 
 
-# -- rules: one step ---------------------------------------------------------------------------------------------
-def reuse_arrays(request: ConversionRequest) -> tuple[Step, ...] | Rejected:
+def conversion_ways(request: ConversionRequest) -> list[Way]:
+    """Return all ways of a conversion, the cheapest first, then those that are refused."""
+    return cheapest_first(make(request) for _, makers in _ways_of(request) for make in makers)
+
+
+# -- ways of one step --------------------------------------------------------------------------------------------
+def reuse_arrays(request: ConversionRequest) -> Way:
     """Take over all arrays, for a format that guarantees no more about them."""
-    source, target = request.source, request.target
+    source, target, refused = request.source, request.target, _refused("reuse arrays")
     if request.skip_fill:
-        return Rejected("entries equal to the fill value are left out")
+        return refused("entries equal to the fill value are left out")
     if source.dtype != target.dtype:
-        return Rejected(f"values are {source.dtype}, not {target.dtype}")
+        return refused(f"values are {source.dtype}, not {target.dtype}")
     if (reason := why_not_reuse(source.format, target.format)) is not None:
-        return Rejected(reason)
+        return refused(reason)
     if source.index_dtypes != target.index_dtypes:
-        return Rejected("index arrays of another dtype are wanted")
+        return refused("index arrays of another dtype are wanted")
     same = source.format == target.format
     reason = "the tensor has this format" if same else "both formats have the same arrays"
-    return (ReuseArrays(_ONE, target, reason, same),)
+    return _taken("reuse arrays", 0.0, ReuseArrays(_ONE, target, reason, same))
 
 
-def share_arrays(request: ConversionRequest) -> tuple[Step, ...] | Rejected:
-    """Insert entries that keep their positions, so that the values, and perhaps coordinates, are those of the source.
-
-    No append writes less.
-    """
-    kernel = _insertion(request)
-    if isinstance(kernel, Rejected):
-        return kernel
-    if not kernel.facts.inserted.shares:
-        return Rejected("entries get other positions, or values another dtype")
-    return (Insert(_ONE, request.target, "entries keep their positions: values are shared", kernel),)
-
-
-def insert_by_counting(request: ConversionRequest) -> tuple[Step, ...] | Rejected:
-    """Copy a coordinate list that is in order: one loop need not look for the ends of rows, which are counted."""
-    if not request.source.format.levels or request.source.format.levels[0].unique:
-        return Rejected("the source is no coordinate list")
-    kernel = _shareable_insertion(request)
-    if isinstance(kernel, Rejected):
-        return kernel
-    if not kernel.facts.inserted.copies:
-        return Rejected("entries come in another order")
-    reason = "entries of the list come in order: what each parent has is counted, the rest is copied"
-    return (Insert(_ONE, request.target, reason, kernel),)
+def insert(request: ConversionRequest) -> Way:
+    """Insert entries at positions that attribute queries have computed (2020, section 6), or that they keep."""
+    kernel = insertion_kernel(request.source, request.target, request.skip_fill)
+    if isinstance(kernel, str):
+        return Way("insert", kernel)
+    how, passes = kernel.facts.inserted, len(kernel.facts.inserted.phases)
+    price, reason = passes * _visited(request) + _PLACED, "coordinates tell the position of each entry"
+    if how.shares:
+        price, reason = _SHARED, "entries keep their positions: values are shared"
+    elif how.copies and _is_list(request.source.format):
+        price = passes * _visited(request) + _STORED
+        reason = "entries of the list come in order: what each parent has is counted, the rest is copied"
+    elif passes > 1:
+        reason = "attribute queries tell the position of each entry"
+    if request.facts.parallel and kernel.chunked:
+        price, reason = price / _THREADS, f"{reason}; threads share the passes"
+    return _taken("insert", price, Insert(_ONE, request.target, reason, kernel))
 
 
-def insert_by_threads(request: ConversionRequest) -> tuple[Step, ...] | Rejected:
-    """Insert by several threads, where threads could not share the loops of an append."""
-    if not request.facts.parallel:
-        return Rejected("there is one thread, or there are too few entries for several")
-    kernel = _shareable_insertion(request)
-    if isinstance(kernel, Rejected):
-        return kernel
-    appended = append(request)
-    if isinstance(appended, tuple) and all(isinstance(a, Append) and a.kernel.chunked for a in appended):
-        return Rejected("threads can share the loops of an append")
-    return (Insert(_ONE, request.target, "threads share the insertion of the entries", kernel),)
-
-
-def append(request: ConversionRequest) -> tuple[Step, ...] | Rejected:
+def append(request: ConversionRequest) -> Way:
     """Append the entries in the order in which loops over the source reach them."""
-    source, target = request.source, request.target
-    if target.format.is_structured:
-        return Rejected("the target stores coordinates that a remapping computes")
-    if not is_appendable(target.format):
-        return Rejected("a level of the target cannot be appended to")
+    source, target, format, refused = request.source, request.target, request.target.format, _refused("append")
+    if format.is_structured:
+        return refused("the target stores coordinates that a remapping computes")
+    if not is_appendable(format):
+        return refused("a level of the target cannot be appended to")
     kernel = copier(source, target, request.skip_fill)
-    if kernel.facts.final_format is not None:
-        return Rejected("loops over the source do not reach entries in the order of the target")
+    facts = kernel.facts
+    if facts.final_format is not None:
+        return refused("loops over the source do not reach entries in the order of the target")
+    if request.skip_fill and facts.chains and facts.chains[-1].last + 1 < len(format.levels):
+        return refused("whether a parent has entries is not known before it is appended")
+    listed = any(w.listed for w in facts.workspaces)
+    price = _visited(request) + (_STORED if format.is_dense else _APPENDED) + (_IN_ROW if listed else 0.0)
     reason = "loops over the source reach entries in the order of the target"
-    if any(w.listed for w in kernel.facts.workspaces):
+    if listed:
         reason = "loops over the source reach parents in the order of the target; a workspace sorts what each has"
-    return (Append(_ONE, target, reason, kernel),)
+    # Whether threads can share loops is known when these are lowered: it matters if they can share an insertion.
+    inserted = insertion_kernel(source, target, request.skip_fill) if request.facts.parallel else ""
+    if not isinstance(inserted, str) and (not inserted.chunked or kernel.chunked or kernel.loops.run.in_parts):
+        price /= _THREADS
+    return _taken("append", price, Append(_ONE, target, reason, kernel))
 
 
-def insert(request: ConversionRequest) -> tuple[Step, ...] | Rejected:
-    """Insert entries at positions that attribute queries have computed (2020, section 6)."""
-    kernel = _insertion(request)
-    if isinstance(kernel, Rejected):
-        return kernel
-    asked = "attribute queries tell" if len(kernel.facts.inserted.phases) > 1 else "coordinates tell"
-    return (Insert(_ONE, request.target, f"{asked} the position of each entry", kernel),)
-
-
-# -- rules: by way of another form -------------------------------------------------------------------------------
-def sum_duplicates(request: ConversionRequest) -> tuple[Conversion, ...] | Rejected:
+# -- ways by another format --------------------------------------------------------------------------------------
+def sum_duplicates(request: ConversionRequest) -> Way:
     """Sum duplicates before anything else, in the dtype that they have."""
-    source, target = request.source, request.target
-    if source.format.is_unique:
-        return Rejected("the source stores each coordinate once")
-    # A dense result starts as fill values; several entries of one coordinate are added to these.
-    onto_fill = target.format.is_dense and not same_value(source.fill, 0)
-    if not onto_fill and adds_alike(np.dtype(source.dtype), np.dtype(target.dtype)):
-        return Rejected("duplicates are summed in place, with the same result")
+    source = request.source
     format = source.format.canonical().unconditional.uncurved()  # an intermediate form may be sorted by coordinates
     # The fact about index dtypes is one about axes and the target's levels. Other levels have what the source has.
     index = widest_index(source) if source.format.is_structured else request.facts.index_dtype
     once = tensor_type(source.dtype, format, (index,) * len(format.roles), source.fill)
     summed = plan_conversion(replace(request, target=once, skip_fill=False))
-    return summed, plan_conversion(replace(request, source=once))
+    rest = plan_conversion(replace(request, source=once))
+    return Way("sum duplicates", "sums depend on the dtype", summed.price + rest.price, (*summed.steps, *rest.steps))
 
 
-def via_compressed_levels(request: ConversionRequest) -> tuple[Conversion, ...] | Rejected:
-    """Leave out fill values first, where levels below the appended ones store all coordinates of their parents.
-
-    Only in a format whose levels are all compressed is it known which coordinates lead to entries.
-    """
+def _compressed(request: ConversionRequest) -> Format | str:
+    """Return compressed levels: fill values are left out there, and then all coordinates lead to entries."""
     format = request.target.format
-    if not request.skip_fill:
-        return Rejected("no entries are left out")
-    appended = append(request)
-    if isinstance(appended, Rejected):
-        return appended
-    (step,) = appended
-    assert isinstance(step, Append)
-    chains = step.kernel.facts.chains
-    if not chains or chains[-1].last + 1 == len(format.levels):
-        return Rejected("no level of the target stores all coordinates of parents that were appended")
-    middle = request.between(Format(format.remapping, (Compressed(),) * len(format.levels)))
-    return plan_conversion(request.to(middle)), plan_conversion(request.onward(middle))
+    if not request.skip_fill or format.is_structured or not is_appendable(format):
+        return "no entries are left out of a target that is appended"
+    return Format(format.remapping, (Compressed(),) * len(format.levels))
 
 
-def hash_insertion(request: ConversionRequest) -> tuple[Step, ...] | Rejected:
-    """Insert entries one by one into hash tables, which sum duplicates."""
-    source, target = request.source, request.target
-    if tables_of(target.format) is None:
-        return Rejected("the target has no hash tables that grow")
-    listed = _listed(request, Remapping.identity(target.format.order), sorted_next=False)
-    entries = listed[-1].makes if listed else source
-    loops = table_insertion(entries, target, True)
-    reason = "tables take entries in any order, and grow"
-    return *listed, InsertIntoTables(_ONE, target, reason, loops)
-
-
-def via_entry_list(request: ConversionRequest) -> tuple[Step | Conversion, ...] | Rejected:
-    """Copy entries into a sorted list of the coordinates that the target's levels have."""
+def _rows(request: ConversionRequest) -> Format | str:
+    """Return sorted rows, or columns; for these themselves unsorted rows, each of which is then sorted."""
     format = request.target.format
-    middle = _entry_list_format(format)
-    if middle is None or format.is_curved:
-        return Rejected("a coordinate of the target counts entries, or follows a curve")
-    if middle == request.source.format:
-        return Rejected("the source is such a list")
-    step = _direct(request.to(request.between(middle)))
-    if not isinstance(step, Insert) or not step.kernel.facts.inserted.copies:
-        return Rejected("entries do not come in the order of the target")
-    step = replace(step, reason="entries come in the order of the target, so that a list of them needs no sort")
-    return step, plan_conversion(request.onward(step.makes))
-
-
-def via_rows(request: ConversionRequest) -> tuple[Step | Conversion, ...] | Rejected:
-    """Insert the entries of a matrix into unsorted rows, then sort each row on its own.
-
-    Each row costs something even if it is empty, so that a sort of all entries is faster for a few entries in many
-    rows. A format by columns is treated in the same way.
-    """
-    source, format = request.source, request.target.format
-    if not config.code.enabled("row-sort"):
-        return Rejected("config.disable has row-sort")
-    rows = _rows_of(format)
-    if rows is None:
-        return Rejected("the target does not store a matrix row by row, or column by column")
-    if request.facts.empty_coordinates[rows.mode_order[0]]:
-        return Rejected("there are fewer entries than rows")
+    plain = format.order == 2 == len(format.levels) and not format.is_structured and is_appendable(format)
+    if not plain or format.is_dense or format != format.canonical():
+        return "the target does not store a matrix row by row, or column by column"
+    rows = Format(format.remapping, (Dense(), Compressed()))
     if format != rows:
-        middle = request.between(rows)
-        return plan_conversion(request.to(middle)), plan_conversion(request.onward(middle))
-    apart = request.between(
-        Format(rows.remapping, (Dense(), Compressed(ordered=False, unique=source.format.is_unique)))
-    )
-    if source.format == apart.format:
-        return Rejected("the source has unsorted rows already")
-    if not isinstance(_direct(request.onward(apart).by_one_thread()), Append):
-        return Rejected("rows cannot be sorted while they are appended")
-    kernel = _insertion(request.to(apart))
-    if isinstance(kernel, Rejected):
-        return kernel
-    reason = "entries are put into their rows in the order in which they come"
-    return Insert(_ONE, apart, reason, kernel), plan_conversion(request.onward(apart))
+        return rows
+    return Format(format.remapping, (Dense(), Compressed(ordered=False, unique=request.source.format.is_unique)))
 
 
-def sort_and_append(request: ConversionRequest) -> tuple[Step, ...] | Rejected:
+def _plain(request: ConversionRequest) -> Format:
+    return request.source.format.plain(request.facts.far_longer)
+
+
+def _entry_list(request: ConversionRequest) -> Format | str:
+    """Return the sorted list of the coordinates that the target's levels have."""
+    coordinates = request.target.format.remapping.coordinates
+    if not coordinates or any(counters_of(c) for c in coordinates):
+        return "a coordinate of the target counts entries"
+    n = len(coordinates)
+    # Only the last level is unique: no two tuples are equal, but their first coordinates may be.
+    chain = (Compressed(unique=n == 1), *(Singleton(unique=k == n - 1) for k in range(1, n)))
+    return Format(request.target.format.remapping, chain)
+
+
+_FORMATS: dict[str, tuple[Callable[[ConversionRequest], Format | str], str]] = {
+    "compressed levels": (_compressed, "fill values are left out first"),
+    "rows": (_rows, "entries are put into rows or columns first"),
+    "plain format": (_plain, "it has levels over the axes in their order"),
+    "entry list": (_entry_list, "a list of the target's coordinates is taken in order"),
+}
+"""The formats by way of which tensors may be converted, and why."""
+
+
+def via(what: str, request: ConversionRequest) -> Way:
+    """Go by another format, to which and from which the cheapest way is taken."""
+    find, reason = _FORMATS[what]
+    name, format, nested = f"via {what}", find(request), request.nested + 1
+    if isinstance(format, str):
+        return Way(name, format)
+    if format.conditions:
+        return Way(name, "it does not hold all entries")
+    if format in (request.source.format, request.target.format):
+        return Way(name, f"the {'source' if format == request.source.format else 'target'} has this format")
+    if nested > _NESTED:
+        return Way(name, "the conversion is itself a part of one by another format")
+    middle = request.between(format)
+    try:
+        first = plan_conversion(replace(request, target=middle, nested=nested))
+        second = plan_conversion(replace(request, source=middle, skip_fill=False, nested=nested))
+    except FormatError as error:
+        return Way(name, str(error))
+    price, is_sorted = first.price + second.price + _BETWEEN, all(level.ordered for level in format.levels)
+    # Each row costs something even if it is empty: to sort all entries is faster for few entries in many rows.
+    rows = _axes_of_rows(format) - (_axes_of_rows(request.target.format) if is_sorted else set())
+    if any(request.facts.empty_coordinates[axis] for axis in rows):
+        price, reason = price + _EMPTY, f"{reason}; but there are fewer entries than rows"
+    switch = "intermediate-formats" if is_sorted else "row-sort"
+    if not config.code.enabled(switch):
+        price, reason = price + _UNWANTED, f"{reason}; but config.disable has {switch}"
+    return Way(name, reason, price, (*first.steps, *second.steps))
+
+
+# -- ways that sort ----------------------------------------------------------------------------------------------
+def sort_and_append(request: ConversionRequest) -> Way:
     """List the entries, sort the list, and append it, with duplicates summed."""
-    format = request.target.format
+    target, format = request.target, request.target.format
     if not is_appendable(format.uncurved()):
-        return Rejected("a level of the target cannot be appended to")
-    columns = _list_columns(request)
-    if request.is_list_result and request.source.format.remapping != columns:
-        return Rejected("the list has other coordinates")
-    listed = _listed(request, columns, sorted_next=True)
+        return Way("sort and append", "a level of the target cannot be appended to")
     # The arrays of a curved format are those of the uncurved one: only the order of the entries differs.
-    target = request.target
     packed = tensor_type(target.dtype, format.uncurved(), target.index_dtypes, target.fill)
-    steps = *listed, *_sorted(request, listed[-1].makes if listed else request.source, packed)
-    if not format.is_curved:
-        return steps
-    return *steps, ReuseArrays(_ONE, target, "entries are in the order of the curve already", False)
+    price, steps = _sorted(request, packed)
+    if format.is_curved:
+        steps = *steps, ReuseArrays(_ONE, target, "entries are in the order of the curve already", False)
+    return _taken("sort and append", price, *steps)
 
 
-def sort_and_insert(request: ConversionRequest) -> tuple[Step, ...] | Rejected:
+def sort_and_insert(request: ConversionRequest) -> Way:
     """List the entries, sort the list with duplicates summed, and insert it.
 
     Entries that meet at a position then follow each other, so that any level above any other finds its own.
     """
     target = request.target
-    middle = _entry_list_format(target.format)
-    if middle is None:
-        return Rejected("a coordinate of the target counts entries")
+    middle = _entry_list(request)
+    if isinstance(middle, str):
+        return Way("sort and insert", middle)
     packed = request.between(middle)
     kernel = insertion_kernel(packed, target, False, target.format.is_curved)
     if isinstance(kernel, str):
-        return Rejected(kernel)
-    listed = _listed(request, _list_columns(request), sorted_next=True)
-    steps = *listed, *_sorted(request, listed[-1].makes if listed else request.source, packed)
-    return *steps, Insert(_ONE, target, "entries that meet at a position follow each other", kernel)
+        return Way("sort and insert", kernel)
+    price, steps = _sorted(request, packed)
+    last = Insert(_ONE, target, "entries that meet at a position follow each other", kernel)
+    return _taken("sort and insert", price + len(kernel.facts.inserted.phases) * _VISITED + _PLACED, *steps, last)
 
 
-def via_plain_format(request: ConversionRequest) -> tuple[Conversion, ...] | Rejected:
-    """Convert to dense and compressed levels over the axes first."""
-    source = request.source
-    plain = source.format.plain(request.facts.far_longer)
-    if source.format == plain:
-        return Rejected("the source has the plain format")
-    index = source.index_dtypes[0] if request.is_list_result else request.facts.index_dtype
-    middle = tensor_type(request.target.dtype, plain, (index,) * len(plain.roles), request.target.fill)
-    return plan_conversion(request.to(middle)), plan_conversion(request.onward(middle))
+def hash_insertion(request: ConversionRequest) -> Way:
+    """Insert entries one by one into hash tables, which sum duplicates."""
+    source, target = request.source, request.target
+    if tables_of(target.format) is None:
+        return Way("hash insertion", "the target has no hash tables that grow")
+    listed = _listed(request, Remapping.identity(target.format.order), sorted_next=False)
+    loops = table_insertion(listed[-1].makes if listed else source, target, True)
+    last = InsertIntoTables(_ONE, target, "tables take entries in any order, and grow", loops)
+    return _taken("hash insertion", (_visited(request) + _LISTED) * len(listed) + _IN_TABLE, *listed, last)
 
 
-RULES: tuple[Rule, ...] = (
-    reuse_arrays,
-    sum_duplicates,
-    share_arrays,
-    insert_by_counting,
-    insert_by_threads,
-    via_compressed_levels,
-    append,
-    insert,
-    hash_insertion,
-    via_entry_list,
-    via_rows,
-    sort_and_append,
-    sort_and_insert,
-    via_plain_format,
+Maker = Callable[[ConversionRequest], Way]
+
+_WAYS: tuple[tuple[float, tuple[Maker, ...]], ...] = (
+    (0.0, (reuse_arrays,)),
+    (_SHARED, (insert, append)),
+    (6.0, tuple([partial(via, what) for what in _FORMATS])),
+    (_SORTED, (sort_and_append, sort_and_insert)),
+    (_IN_TABLE, (hash_insertion,)),
 )
-"""The rules, in the order in which they are asked."""
-
-LIST_RESULT_RULES: tuple[Rule, ...] = (hash_insertion, sort_and_append, via_plain_format)
-"""The rules for an unsorted coordinate list that a kernel returned, which is sorted where it is."""
-
-_DIRECT: tuple[Callable[[ConversionRequest], tuple[Step, ...] | Rejected], ...] = (
-    share_arrays,
-    insert_by_counting,
-    insert_by_threads,
-    append,
-    insert,
-)
+"""The ways, with the least price of those in a group and behind it: a group is not asked if a cheaper way is known."""
 
 
-# -- parts of rules ----------------------------------------------------------------------------------------------
-def _direct(request: ConversionRequest) -> Step | None:
-    """Return the step of the first rule that has one step with a kernel; None if there is none."""
-    return next((found[0] for rule in _DIRECT if not isinstance(found := rule(request), Rejected)), None)
+def _ways_of(request: ConversionRequest) -> tuple[tuple[float, tuple[Maker, ...]], ...]:
+    return ((0.0, (sum_duplicates,)),) if _sums_first(request) else _WAYS
 
 
-def _insertion(request: ConversionRequest) -> Kernel | Rejected:
-    kernel = insertion_kernel(request.source, request.target, request.skip_fill)
-    return Rejected(kernel) if isinstance(kernel, str) else kernel
+# -- parts of ways -----------------------------------------------------------------------------------------------
+def _refused(name: str) -> Callable[[str], Way]:
+    return lambda reason: Way(name, reason)
 
 
-def _shareable_insertion(request: ConversionRequest) -> Kernel | Rejected:
-    kernel = _insertion(request)
-    if isinstance(kernel, Rejected) or kernel.chunked:
-        return kernel
-    return Rejected("threads cannot share the insertion: the place of an entry depends on others")
+def _taken(name: str, price: float, *steps: Step) -> Way:
+    return Way(name, steps[-1].reason, price, steps)
+
+
+def _visited(request: ConversionRequest) -> float:
+    """Return the price of an entry that loops over the source visit."""
+    format = request.source.format
+    if format.is_dense and not request.target.format.is_dense:
+        return _AMONG_ALL
+    return _VISITED + (_RUNS if _is_list(format) else 0.0)
+
+
+def _is_list(format: Format) -> bool:
+    return bool(format.levels) and not format.levels[0].unique
+
+
+def _sums_first(request: ConversionRequest) -> bool:
+    """Return whether duplicates must be summed before all else, since sums differ after the conversion."""
+    source, target = request.source, request.target
+    # A dense result starts as fill values; several entries of one coordinate are added to these.
+    onto_fill = target.format.is_dense and not same_value(source.fill, 0)
+    alike = adds_alike(np.dtype(source.dtype), np.dtype(target.dtype))
+    return not source.format.is_unique and (onto_fill or not alike)
+
+
+def _axes_of_rows(format: Format) -> set[int]:
+    """Return the axes of which a format stores something for each coordinate, even if that has no entry."""
+    return {
+        axis
+        for level, c in zip(format.levels, format.remapping.coordinates, strict=True)
+        if level.full and not (isinstance(c, Binary) and c.op == "%")
+        for axis in axes_of(c)
+    }
 
 
 def _listed(request: ConversionRequest, columns: Remapping, sorted_next: bool) -> tuple[Step, ...]:
     """Return the step that lists entries with the coordinates of a remapping; no step if the source is such a list."""
     source, format = request.source, coordinate_list_format(columns)
-    if request.is_list_result and source.format == format:
+    if source.format == format and source.dtype == request.target.dtype and not request.skip_fill:
         return ()
     list_type = tensor_type(request.target.dtype, format, ("int64",) * len(format.roles), request.target.fill)
     kernel = copier(source, list_type, request.skip_fill)
@@ -343,51 +329,25 @@ def _listed(request: ConversionRequest, columns: Remapping, sorted_next: bool) -
     return (ListEntries(_ONE, list_type, reason, kernel, sorted_next, exact),)
 
 
-def _sorted(request: ConversionRequest, entries: TensorType, packed: TensorType) -> tuple[Step, ...]:
-    """Return the steps that sort a list by the levels, or the curves, of the target, and append it."""
-    format, have = request.target.format, entries.format.remapping.coordinates
-    order = tuple(have.index(e) for e in _sort_keys(request))
+def _sorted(request: ConversionRequest, packed: TensorType) -> tuple[float, tuple[Step, ...]]:
+    """Return the steps that list entries, sort them by the levels or curves of the target, and append them."""
+    format = request.target.format
+    keys, columns = format.remapping.coordinates, Remapping.identity(format.order)
+    if format.is_curved:
+        keys = format.sorted_by(request.facts.curve_shape)
+        codes = [e for e in keys if e not in format.remapping.coordinates]
+        columns = Remapping((*format.remapping.coordinates, *codes), format.order)
+    elif format.is_structured:
+        columns = format.remapping
+    listed = _listed(request, columns, sorted_next=True)
+    entries = listed[-1].makes if listed else request.source
+    have = entries.format.remapping.coordinates
+    order = tuple(have.index(e) for e in keys)
     keep = tuple(have.index(e) for e in format.remapping.coordinates)
     ordered = sorted_type(entries, keep)
-    return (
+    steps = (
+        *listed,
         SortEntries(_ONE, ordered, "the target stores entries in another order", order, keep),
         Append(_ONE, packed, "the list is in order now; duplicates are summed", copier(ordered, packed, False)),
     )
-
-
-def _sort_keys(request: ConversionRequest) -> tuple[IndexExpr, ...]:
-    format = request.target.format
-    return format.sorted_by(request.facts.curve_shape) if format.is_curved else format.remapping.coordinates
-
-
-def _list_columns(request: ConversionRequest) -> Remapping:
-    """Return the coordinates of the list that a format is sorted from: those of its levels, and codes of its curves."""
-    format = request.target.format
-    if format.is_curved:
-        codes = [e for e in _sort_keys(request) if e not in format.remapping.coordinates]
-        return Remapping((*format.remapping.coordinates, *codes), format.order)
-    return format.remapping if format.is_structured else Remapping.identity(format.order)
-
-
-@lru_cache(maxsize=1024)
-def _entry_list_format(format: Format) -> Format | None:
-    """Return the format of a sorted list of a format's level coordinates; None if it has none, or one is a counter."""
-    coordinates = format.remapping.coordinates
-    if not coordinates or any(counters_of(c) for c in coordinates):
-        return None
-    n = len(coordinates)
-    # Only the last level is unique: no two tuples are equal, but their first coordinates may be.
-    chain = (Compressed(unique=n == 1), *(Singleton(unique=k == n - 1) for k in range(1, n)))
-    return Format(format.remapping, chain)
-
-
-@lru_cache(maxsize=1024)
-def _rows_of(format: Format) -> Format | None:
-    """Return the format of the rows of a matrix that is stored row by row; None for other formats.
-
-    Each row is sorted on its own, once its entries are together. A format by columns is treated in the same way.
-    """
-    plain = format.order == 2 == len(format.levels) and not format.is_structured and is_appendable(format)
-    if not plain or format.is_dense or format != format.canonical():
-        return None
-    return Format(format.remapping, (Dense(), Compressed()))
+    return (_visited(request) + _LISTED) * len(listed) + _SORTED + _VISITED + _RUNS + _APPENDED, steps

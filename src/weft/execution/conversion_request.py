@@ -1,11 +1,10 @@
 """Conversions that are asked for, and the way in which each is done. Types and a few facts about the data decide it.
 
-Which steps a conversion has is decided by the rules in ``execution/conversion_plan.py``.
+Which steps a conversion has is decided by the prices in ``execution/conversion_plan.py``.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -57,35 +56,22 @@ class ConversionRequest:
     target: TensorType
     facts: DataFacts  # facts about the data
     skip_fill: bool = False  # if true, leave out entries equal to the fill value
-    is_list_result: bool = False  # true if the source is an unsorted coordinate list that a kernel returned
+    nested: int = 0  # how many conversions by another format this one is a part of
 
     def between(self, format: Format) -> TensorType:
         """Return the type of an intermediate form: that of the target, but for the format and the index dtypes."""
         index_dtypes = (self.facts.index_dtype,) * len(format.roles)
         return tensor_type(self.target.dtype, format, index_dtypes, self.target.fill)
 
-    def to(self, type: TensorType) -> ConversionRequest:
-        """Return the request for the way to an intermediate form."""
-        return replace(self, target=type)
-
-    def onward(self, type: TensorType) -> ConversionRequest:
-        """Return the request for the way from an intermediate form, which has no more entries to leave out."""
-        return replace(self, source=type, skip_fill=False, is_list_result=False)
-
-    def by_one_thread(self) -> ConversionRequest:
-        """Return the request for too few entries for several threads."""
-        return replace(self, facts=DataFacts(False, *self.facts[1:]))
-
 
 @record
 class Conversion:
-    """The way in which a conversion is done, and why not otherwise."""
+    """The way in which a conversion is done."""
 
     request: ConversionRequest  # the request that is answered
-    rule: str  # name of the rule that was taken
-    steps: tuple[Step | Conversion, ...]  # the steps, in order
-    # The reason against each rule that comes before the one that was taken, by the name of the rule.
-    rejected: Mapping[str, str]
+    way: str  # its name
+    steps: tuple[Step, ...]
+    price: float  # what an entry costs
 
     @property
     def source(self) -> TensorType:
@@ -99,14 +85,9 @@ class Conversion:
 
     @cached
     def plan(self) -> Plan:
-        """Return the plan: the steps, with those of conversions that are steps; each reads the result of the last."""
-        steps = tuple([replace(step, reads=(n,)) for n, step in enumerate(_flat(self))])
+        """Return the plan: each step reads the result of the last."""
+        steps = tuple([replace(step, reads=(n,)) for n, step in enumerate(self.steps)])
         return Plan({"A": self.source}, "B", steps, self.target, PlanFacts(None), lambda variant: self.plan)
-
-
-def _flat(conversion: Conversion) -> Iterator[Step]:
-    for step in conversion.steps:
-        yield from _flat(step) if isinstance(step, Conversion) else (step,)
 
 
 @kept

@@ -1,14 +1,21 @@
-"""Conversions as text: steps with their reasons, rules that were not taken, and stages of the compiler."""
+"""Conversions as text: steps with their reasons, all ways with their prices, and stages of the compiler."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING
 
+from ..doors import Door
 from ..formats import TensorType
 from ..optimizations import PASSES, STAGES
 from ..records import cached, record
 from .conversion_request import Conversion
 from .format_names import described
+
+if TYPE_CHECKING:
+    from . import planning
+else:
+    planning = Door("weft.execution.planning")
 
 
 @record
@@ -19,15 +26,20 @@ class ConversionReport:
 
     @property
     def text(self) -> str:
-        """Steps with their attribute queries, and reasons against other ways."""
-        return "\n".join([*_steps(self.conversion), "", *_reasons(self.conversion)])
+        """Steps with their attribute queries."""
+        return "\n".join(_steps(self.conversion))
+
+    @property
+    def ways(self) -> str:
+        """All ways, the cheapest first, with prices; then those that are refused, with the reasons."""
+        ways = planning.conversion_ways(self.conversion.request)
+        return "\n".join(["the price of an entry by each way:", *map(str, ways)])
 
     @cached
     def stages(self) -> dict[str, str]:
-        """Return the steps, the reasons, and the text of every stage for each step that has it, by name."""
+        """Return the steps, the ways, and the text of every stage for each step that has it, by name."""
         texts = self._by_name(STAGES, [step.stages for step in self.conversion.plan.steps])
-        steps, reasons = "\n".join(_steps(self.conversion)), "\n".join(_reasons(self.conversion))
-        return {"steps": steps, "reasons": reasons, **texts}
+        return {"steps": self.text, "ways": self.ways, **texts}
 
     @cached
     def passes(self) -> dict[str, str]:
@@ -48,22 +60,11 @@ class ConversionReport:
 def _steps(conversion: Conversion) -> Iterator[str]:
     steps = conversion.plan.steps
     many = "1 step" if len(steps) == 1 else f"{len(steps)} steps"
-    yield f"{_type(conversion.source)} is converted to {_type(conversion.target)} in {many} ({conversion.rule})"
+    yield f"{_type(conversion.source)} is converted to {_type(conversion.target)} in {many} ({conversion.way})"
     for number, (step, title) in enumerate(zip(steps, _titles(conversion), strict=True), 1):
         yield f"{number}. {title}: {step.reason}"
         for line in step.queries.splitlines():
             yield f"   {line}"
-
-
-def _reasons(conversion: Conversion) -> Iterator[str]:
-    """Yield the reasons against the rules before the one that was taken, then those of conversions that are steps."""
-    source, target, rule = conversion.source.format, conversion.target.format, conversion.rule
-    others = "these come first, but" if conversion.rejected else "no other way comes first"
-    yield f"{described(source)} to {described(target)}, {rule}: {others}"
-    yield from (f"  {rule}: {reason}" for rule, reason in conversion.rejected.items())
-    for step in conversion.steps:
-        if isinstance(step, Conversion):
-            yield from _reasons(step)
 
 
 def _titles(conversion: Conversion) -> list[str]:

@@ -195,6 +195,11 @@ class Kernel:
         return self.module.passes
 
     @property
+    def ways(self) -> str:
+        """The ways to the result, with their prices, and those that are refused."""
+        return self.module.ways
+
+    @property
     def origins(self) -> tuple[str | None, ...]:
         """The origin of each function that computes a part of the result, in words; None if it is not compiled yet."""
         return self.assembly.origins

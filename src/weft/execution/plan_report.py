@@ -14,7 +14,7 @@ from .kept_conversions import kept_by
 from .kernel import Kernel
 from .plan import Plan
 from .plan_facts import InSteps
-from .steps import ComputePart, Planned, Step
+from .steps import ComputePart, MapValues, Planned, Step
 
 if TYPE_CHECKING:
     from . import summary
@@ -64,6 +64,14 @@ class PlanReport:
         """The statements that are computed, with reasons."""
         how = self.plan.facts.how
         return how.program.text if isinstance(how, InSteps) else "one statement: no intermediate result would pay"
+
+    @property
+    def ways(self) -> str:
+        """The ways to the result of each kernel, with their prices, and those that are refused."""
+        if isinstance(shared := self.plan.steps[0], MapValues):
+            return shared.reason
+        titles = [f"{title}\n" for title in self._titled] or [""] * len(self.kernels)
+        return "\n".join([f"{title}{kernel.ways}" for title, kernel in zip(titles, self.kernels, strict=True)])
 
     @property
     def source(self) -> str:

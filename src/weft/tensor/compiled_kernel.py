@@ -98,6 +98,8 @@ def stage_texts(
         return {**kernel.passes, **stages}
     if "program" in choices and isinstance(kernel, execution.PlanReport):
         stages = {**stages, "program": kernel.program}
+    if "ways" in choices:
+        stages = {**stages, "ways": kernel.ways}
     if any(name in PASSES for name in choices):
         stages = {**kernel.passes, **stages}
     texts: dict[str, str] = {}

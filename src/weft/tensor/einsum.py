@@ -576,13 +576,13 @@ _NO_DRAWING = "a call or a conversion has no drawing; its report is text, as of 
 
 
 @ends_at_caller
-def explain(*operands: Any, stages: bool | str | Iterable[str] = False, **named: Any) -> str:
+def explain(*operands: Any, stages: bool | str | Iterable[str] = False, ways: bool = False, **named: Any) -> str:
     """Report how weft computes an expression, or converts a tensor.
 
     The short report has a line for the formats, for each conversion that every call makes, for the loops and the
     coordinates that they visit, for loops over all coordinates, for what threads share, and for whether the kernel is
     compiled. The page on schedules says how to read it. The report on a conversion has its steps, the attribute queries
-    that they answer, and the reason against each other way.
+    that they answer.
 
     Parameters
     ----------
@@ -595,6 +595,9 @@ def explain(*operands: Any, stages: bool | str | Iterable[str] = False, **named:
         Stages of the compiler to show in place of the short report: True for every stage, from the index notation to
         the C, or names, such as ``"c"`` and ``"schedule"``. Names of passes are taken, too, and ``"all"`` is every
         stage and every pass.
+    ways : bool, optional
+        If true, the report ends with all ways by which the result could be assembled: those that are possible with
+        their prices, the cheapest first, and then those that are not, with the reasons.
     **named
         For index notation, operands as for :func:`evaluate`, or formats as for :func:`compile`. In both cases,
         ``format`` and ``dtype`` of the result. ``format="svg"`` asks for a drawing in place of text: of the iteration
@@ -638,6 +641,9 @@ def explain(*operands: Any, stages: bool | str | Iterable[str] = False, **named:
     parallel: the loop over i0
     compiled: ...
     """
+    if ways:
+        told = partial(explain, *operands, **named)
+        return "\n\n".join([told(stages=stages), told(stages="ways")])
     picture = named.get("format") == "svg"
     if operands and isinstance(operands[0], (LazyTensor, Fused)):
         return _explain_lazy(operands, named, stages)

@@ -1,8 +1,9 @@
-"""Nearest formats: values are appended once, in a format that follows the loops, and then converted.
+"""Ways to the format of a result: values are appended, inserted or sorted, or another format is converted to it.
 
 A result whose format does not follow the loops is inserted, sorted, or computed from operands that are converted first.
 Each pass of an insertion merges the operands again. A sort, or a conversion of operands, costs more than one more pass
-over the result. The way with the lowest price is taken.
+over the result. Or values are appended once, in a format near by that follows the loops, and then converted. The way
+with the lowest price is taken.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 from itertools import dropwhile
-from math import prod
+from math import inf, prod
 
 from ..analysis.contributions import entry_order_of
 from ..analysis.insertion_plan import plan_insertion
@@ -24,43 +25,81 @@ from ..scheduling.cost_model import APPENDED_AGAIN, CONVERT, DIMENSION, MERGED, 
 from ..scheduling.loop_problem import LoopProblem
 from ..scheduling.operand_conversions import widest_index
 from ..scheduling.schedule import Schedule, views_of, written
-from ..scheduling.strategies import cheapest
+from ..scheduling.strategies import STRATEGIES, cheapest
 from ..scheduling.strategy import Candidate
+from ..scheduling.ways import Way, cheapest_first
 from .placement import place_result
 
 
-def append_nearby(schedule: Schedule, forms: Sequence[Assignment], types: Mapping[str, TensorType]) -> Schedule:
-    """Return a schedule whose result is appended in another format and converted, where that is cheaper."""
-    problem, target = schedule.problem, types[schedule.target.tensor]
-    placed = place_result(schedule, target) if problem.inserts else schedule
-    appended = placed.insertion is None and placed.final_format is None
-    if problem.dense or not problem.variant.stores_again or (appended and not schedule.candidate.converts):
+def cheapest_way(schedule: Schedule, forms: Sequence[Assignment], types: Mapping[str, TensorType]) -> Schedule:
+    """Return the schedule of the cheapest way to the format of the result."""
+    problem = schedule.problem
+    first = _as_chosen(schedule, types)
+    if (
+        problem.dense
+        or not problem.variant.stores_again
+        or (first.name == "append" and not schedule.candidate.converts)
+    ):
         return schedule
-    if problem.variant.whole and placed.insertion is not None:
+    if problem.variant.whole and first.name == "insert":
         return schedule
-    least, best = _price(schedule, placed), None
-    for candidate in _candidates(schedule, forms, target, types):
-        price = candidate.price + _price_of_entry(candidate.problem.result.format, target.format) * _entries(candidate)
-        if price < least:
-            least, best = price, candidate
-    if best is None:
-        return schedule
-    view = replace(best.problem.view, final_format=target.format, converted=True)
+    best = cheapest_first([first, *_nearby(schedule, forms, types)])[0].plan
+    if isinstance(best, Schedule):
+        return best
+    view = replace(best.problem.view, final_format=types[schedule.target.tensor].format, converted=True)
     return written(replace(best, problem=LoopProblem(view, problem.variant)))
 
 
-def _candidates(
-    schedule: Schedule, forms: Sequence[Assignment], target: TensorType, types: Mapping[str, TensorType]
-) -> Iterator[Candidate]:
-    """Yield the cheapest loops that append the result in each format near by."""
-    name, variant = schedule.target.tensor, schedule.problem.variant
+def result_ways(schedule: Schedule, forms: Sequence[Assignment], types: Mapping[str, TensorType]) -> list[Way]:
+    """Return the ways to the result, the cheapest first, and those that are refused."""
+    if schedule.problem.dense:
+        return [Way("store", "each value is stored in its place in an array", schedule.candidate.price, schedule)]
+    others = [
+        Way("append", f"by loops {_loops(c)}{_converts(c)}", c.price, c)
+        for strategy in STRATEGIES
+        if strategy is not schedule.candidate.strategy and not strategy.adds_up
+        if (c := strategy.propose(schedule.problem)) is not None and c.cost < inf
+    ]
+    return cheapest_first([_as_chosen(schedule, types), *others, *_nearby(schedule, forms, types)])
+
+
+def _as_chosen(schedule: Schedule, types: Mapping[str, TensorType]) -> Way:
+    """Return the way of the loops that were chosen for the format of the result."""
+    target, chosen = types[schedule.target.tensor], schedule.candidate
+    placed = place_result(schedule, target) if schedule.problem.inserts else schedule
+    name = "append"
+    if placed.insertion is not None:
+        name = "insert"
+    elif placed.final_format is not None:
+        name = "sort" if is_unordered_list(placed.result.format) else f"via {placed.result.format}"
+    return Way(name, f"by loops {_loops(chosen)}{_converts(chosen)}", _price(schedule, placed), schedule)
+
+
+def _loops(candidate: Candidate) -> str:
+    return "; then ".join(dict.fromkeys(", ".join(nest.order) for nest in candidate.nests))
+
+
+def _converts(candidate: Candidate) -> str:
+    found = dict.fromkeys(access.tensor for nest in candidate.nests for access in nest.converts)
+    return f"; {' and '.join(found)} must be converted first" if found else ""
+
+
+def _nearby(schedule: Schedule, forms: Sequence[Assignment], types: Mapping[str, TensorType]) -> Iterator[Way]:
+    """Yield the ways by each format near by: the cheapest loops that append the result in it."""
+    name, variant, target = schedule.target.tensor, schedule.problem.variant, types[schedule.target.tensor]
     for format in _near(forms[0], types, variant.no_dense_levels):
         known = {**types, name: TensorType.of(target.dtype, format, widest_index(target), target.fill)}
+        refused = True
         for view in views_of(forms, known, variant):
             if view.why_not is None and view.final_format is None:
                 candidate = cheapest(LoopProblem(view, variant))
                 if candidate is not None and not candidate.strategy.adds_up:
-                    yield candidate
+                    again = _price_of_entry(candidate.problem.result.format, target.format) * _entries(candidate)
+                    reason = f"by loops {_loops(candidate)}{_converts(candidate)}, then converted for {again:.4g}"
+                    yield Way(f"via {format}", reason, candidate.price + again, candidate)
+                    refused = False
+        if refused:
+            yield Way(f"via {format}", "loops do not append to it")
 
 
 def _near(assignment: Assignment, types: Mapping[str, TensorType], no_dense_levels: bool) -> Iterator[Format]:
