@@ -343,6 +343,7 @@ CASES: dict[str, Callable[[], Run]] = {
     "coo SpMV": product("uniform", "coo"),
     "csr to csc": conversion(lambda: csr("uniform"), "csc"),
     "scattered rows": scattered_rows,
+    "coo to csf": conversion(lambda: csr("uniform").asformat("coo"), "csf"),
     "full columns": full_columns,
     "full product": full_product,
     "TTM into csf": full_rows(3),

@@ -172,7 +172,7 @@ OPTIMIZATIONS = (
     Optimization(
         "shared-arrays",
         "A conversion takes over the arrays of values and coordinates that stay as they are.",
-        ("csr to coo", "coo to csr"),
+        ("csr to coo", "coo to csr", "coo to csf"),
     ),
     Optimization(
         "compiled-order",

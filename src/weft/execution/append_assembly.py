@@ -48,7 +48,7 @@ class AppendAssembly(EvaluatedAssembly):
         if threads > 1 and not self.takes_threads():
             threads = 1
         # First choice: threads append parts, and no coordinate has to be counted beforehand.
-        if threads > 1 and self.appends_in_parts(shape):
+        if threads > 1 and not self.facts.keeps_values and self.appends_in_parts(shape):
             in_parts = self._append_in_parts(room, storages, structs, threads)
             if in_parts is not None:
                 return in_parts
@@ -70,18 +70,22 @@ class AppendAssembly(EvaluatedAssembly):
             self.fail(status, shape)
         # The kernel leaves the ends of the chains in the counts. The room behind these ends is cut off.
         ends = counts.reshape(-1)[-n:].tolist()
-        if n == 1 and ends == totals:
-            return result
         if any(f > t for f, t in zip(ends, totals, strict=True)):
             raise LoweringError(f"{self.facts.text}: {ends} coordinates in room for {totals}")
-        return room.trim(result, ends)
+        if n > 1 or ends != totals:
+            result = room.trim(result, ends)
+        if self.facts.keeps_values:
+            if result.vals.size == storages[0].vals.size:
+                return Storage(shape, self.type, result.arrays, storages[0].vals)
+            self.values(result, storages, threads)  # the source has more values than entries
+        return result
 
     def entry_points(self, threads: int) -> EntryPoints:
         if threads > 1:
             parts = self._parts
             return (self.functions, ("count", "evaluate")) if parts is None else (parts, ("bound", "evaluate"))
         first = () if self._bounds is not None else ("bound",) if self.loops.run.bounded else ("count",)
-        return self.functions, (*first, "evaluate")
+        return self.functions, (*first, self.main)
 
     def appends_in_parts(self, shape: tuple[int, ...]) -> bool:
         return self._parts is not None and not self._room(shape).overflows()
@@ -175,11 +179,11 @@ class AppendAssembly(EvaluatedAssembly):
 
     @cached
     def _bounding(self) -> Functions:
-        return self.functions.have("bound", "evaluate")
+        return self.functions.have("bound", self.main)
 
     @cached
     def _counting(self) -> Functions:
-        return self.functions.have("count", "evaluate")
+        return self.functions.have("count", self.main)
 
     def _count(self, room: ResultBuffers, structs: Sequence[Any], threads: int) -> tuple[np.ndarray, list[int]]:
         """Return where each chunk starts, and the room for each chain: its exact size, or a bound if that is enough."""

@@ -100,12 +100,17 @@ class EvaluatedAssembly(Assembly):
     """Numbers that ``compute`` takes beside the tensors."""
 
     @cached
+    def main(self) -> str:
+        """Return the name of the function that writes what a result does not share."""
+        return "assemble" if self.facts.keeps_values else "evaluate"
+
+    @cached
     def functions(self) -> Functions:
         return self.loops.functions("kernel")
 
     @cached
     def evaluate(self) -> Any:
-        return self.functions["evaluate"]
+        return self.functions[self.main]
 
     def values(self, result: Storage, storages: Sequence[Storage], threads: int) -> None:
         counts = counts_pointer(np.zeros(self.counts, np.int64))
@@ -113,11 +118,11 @@ class EvaluatedAssembly(Assembly):
             self.fail(status, result.shape)
 
     def entry_points(self, threads: int) -> EntryPoints:
-        return self.functions, ("evaluate",)
+        return self.functions, (self.main,)
 
     @property
     def origins(self) -> tuple[str | None, ...]:
-        return (self.functions.origin("evaluate"),)
+        return (self.functions.origin(self.main),)
 
     def fail(self, status: int, shape: tuple[int, ...]) -> NoReturn:
         """Raise the error of a status that a function returned."""

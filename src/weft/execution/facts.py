@@ -129,6 +129,8 @@ class LoopFacts:
     lead: str | None  # the operand whose index arrays the result shares
     fills: tuple[tuple[str, Any], ...]  # the fill values that functions read when they run, by name
     insertion: InsertionFacts | None  # how the result is assembled by insertion, if it is
+    # Whether values are appended in the order of a source, so that the result takes them over if it has all of them.
+    keeps_values: bool = False
 
     @property
     def appends(self) -> bool:

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from ..analysis.contributions import contribution_path, copied_access
 from ..analysis.coordinate_sets import bound
 from ..analysis.derived_variables import radix_components
 from ..analysis.level_queries import source_facts
@@ -142,7 +143,27 @@ def loop_facts(loops: PlannedLoops) -> LoopFacts:
         None if loops.lead is None else loops.lead.tensor,
         tuple(fill_operands(loops.types).items()),
         insertion_facts(loops),
+        _keeps_values(loops),
     )
+
+
+def _keeps_values(loops: PlannedLoops) -> bool:
+    """Return whether loops append the values of a source in its order, each once, and as they are."""
+    s = loops.schedule
+    copied = copied_access(s.program, s.target)
+    if copied is None or not loops.appends or loops.skip_fill or not loops.variant.conversion or s.conversions:
+        return False
+    source, chains = s.types[copied.tensor], append_chains(s.result.format)
+    alike = source.dtype == s.result.dtype and source.format.is_unique and not source.format.is_dense
+    if not (chains and alike and loops.options.enabled("shared-arrays")):
+        return False
+    inside, order = contribution_path(s.program.stmt, s.target)[0], level_variables(copied, source.format)
+    # Below what is appended, both must store every coordinate, in the same order.
+    tail = level_variables(s.target, s.result.format)[chains[-1].last + 1 :]
+    first = len(order) - len(tail)
+    same = order[first:] == tail and all(level.row_major for level in source.format.levels[first:])
+    whole = all(level.compact and level.gapless for level in source.format.levels)
+    return same and whole and tuple(v.var for v in inside) == order
 
 
 def row_facts(loops: PlannedLoops, operands: tuple[str, ...]) -> RowFacts | None:
