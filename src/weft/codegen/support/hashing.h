@@ -26,14 +26,22 @@ static inline int64_t weft_hash_width(int64_t n) {
 }
 
 //: weft_hash_find_TYPE for int32, int64
-/* Return the position that holds coord in the hash table crd[begin .. begin + width), or -1. Empty slots hold -1. */
+/* Return the position that holds coord in the hash table crd[begin .. begin + width), or -1. Empty slots hold -1. Four
+   slots are read at a time: which of them holds it, or is the first empty one, is hard to predict. */
 static inline int64_t weft_hash_find_TYPE(const TYPE_t *crd, int64_t begin, int64_t width, int64_t coord) {
-  int64_t slot = (int64_t)((uint64_t)coord * UINT64_C(0x9E3779B97F4A7C15) >> 20) & (width - 1);
-  for (int64_t tried = 0; tried < width; tried++) {
-    const int64_t held = crd[begin + slot];
-    if (held == coord) return begin + slot;
-    if (held == -1) return -1;
-    slot = (slot + 1) & (width - 1);
+  const int64_t mask = width - 1;
+  int64_t slot = (int64_t)((uint64_t)coord * UINT64_C(0x9E3779B97F4A7C15) >> 20) & mask;
+  for (int64_t tried = 0; tried < width; tried += 4) {
+    const int64_t p1 = begin + slot, p2 = begin + ((slot + 1) & mask);
+    const int64_t p3 = begin + ((slot + 2) & mask), p4 = begin + ((slot + 3) & mask);
+    const int64_t held1 = crd[p1], held2 = crd[p2], held3 = crd[p3], held4 = crd[p4];
+    int64_t p = -1;
+    p = held4 == coord ? p4 : p;
+    p = held3 == coord ? p3 : p;
+    p = held2 == coord ? p2 : p;
+    p = held1 == coord ? p1 : p;
+    if (p >= 0 || (held1 | held2 | held3 | held4) < 0) return p;
+    slot = (slot + 4) & mask;
   }
   return -1;
 }
