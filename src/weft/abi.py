@@ -37,13 +37,13 @@ POINTERS = {"weft_run_region": "weft_pool_run", "weft_thread_number": "weft_pool
 CHUNKS_PER_THREAD = 16
 """Number of parts of an outermost loop for each thread that shares it."""
 
-READY = 2
-"""State of a part of a result that can be placed, since all parts before it are complete (``weft_hand_in``)."""
+READY, IN_PLACE, IN_OWN_MEMORY = 2, -1, -2
+"""State of a part of a result before which all parts are complete, and what parts have that are in no buffer."""
 
 
 def part_width(chains: int) -> int:
-    """Return the length of the row of a part: a state, sizes, two bounds, positions, where it begins, its buffer."""
-    return 1 + chains + 2 + chains + chains + 1
+    """Return the length of the row of a part, which ``weft_begin_part`` describes."""
+    return 5 + 3 * chains
 
 
 def signature(arity: int) -> str:

@@ -126,14 +126,14 @@ HAND_IN = (
 /* Parts of sizes 1, 2, 4, 8 are handed in, in the order of the values; intervals and positions are stored. */
 int64_t weft_hand(weft_tensor *A, int64_t *counts, int64_t threads) {
   const int64_t *order = A->vals;
-  int64_t parts[4 * 5] = {2}, totals = 0;
-  for (int64_t k = 0; k < 4; k++) parts[5 * k + 1] = INT64_C(1) << k;
+  int64_t parts[4 * 6] = {2}, totals = 0;
+  for (int64_t k = 0; k < 4; k++) parts[6 * k + 1] = INT64_C(1) << k;
   for (int64_t k = 0; k < 4; k++) {
     int64_t mine[2];
-    weft_hand_in(parts, 5, 4, order[k], &totals, 1, mine);
+    weft_hand_in(parts, 6, 4, order[k], &totals, 1, mine);
     counts[2 * k] = mine[0], counts[2 * k + 1] = mine[1];
   }
-  for (int64_t k = 0; k < 4; k++) counts[8 + k] = parts[5 * k + 4];
+  for (int64_t k = 0; k < 4; k++) counts[8 + k] = parts[6 * k + 5];
   return totals;
 }
 """

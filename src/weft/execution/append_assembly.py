@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ..abi import CHUNKS_PER_THREAD, READY, part_width
+from ..abi import CHUNKS_PER_THREAD, IN_OWN_MEMORY, READY, part_width
 from ..dtypes import INT32_MAX
 from ..errors import IndexOverflowError, LoweringError
 from ..formats import TensorType
@@ -147,8 +147,9 @@ class AppendAssembly(EvaluatedAssembly):
         result = room.allocate(totals)
         spares = [memory.empty(length, dtype) for length, dtype in zip(lengths, self._dtypes, strict=True)]
         rows = np.zeros((chunks, part_width(n)), np.int64)
-        rows[0, 0], rows[:, -1], rows[:, -1 - n : -1] = READY, threads * buffers, ends - rooms
-        flags = np.zeros(threads * buffers + 1, np.int64)  # and one for all parts in memory of their own
+        rows[0, 0], rows[:, -1], rows[:, -1 - n : -1] = READY, IN_OWN_MEMORY, ends - rooms
+        rows[:, 3 + n] = counts[1:, -1]
+        flags = np.zeros(threads * buffers, np.int64)
         counts = np.concatenate([[chunks, buffers], most, np.zeros(n, np.int64), rows.ravel(), flags])
         with_spares = Storage(result.shape, result.type, (*result.arrays, *spares), result.vals)
         if status := functions["evaluate"](with_spares.struct, *structs, counts_pointer(counts), threads):
@@ -159,9 +160,9 @@ class AppendAssembly(EvaluatedAssembly):
     def _beside(self) -> np.ndarray:
         """Elements of each chain's arrays that a chunk may write beyond those of its coordinates.
 
-        A coordinate may be written before it is known whether it is kept. The first edge has no parent.
+        A coordinate may be written before it is known whether anything is stored below. The first edge has no parent.
         """
-        return np.array([2] * (len(self.chains) - 1) + [1])
+        return np.array([2] * (len(self.chains) - 1) + [0])
 
     @cached
     def _appended(self) -> tuple[AppendedArray, ...]:

@@ -1,15 +1,16 @@
 """Results that threads append in parts, each copied to its place when the sizes of all parts before it are known.
 
 Threads that append to one array must know the position at which each begins. Counting all entries before is half of
-the work or more. Here a chunk of the outermost loop is appended to a buffer of its thread, which is small enough to
-stay in the cache. It is copied to its place as soon as all chunks before it are complete, by the thread that completed
-the last of these. No thread waits: each has several buffers, and appends a chunk to memory of the chunk's own if all of
-them are full.
+the work or more. Here a chunk of the outermost loop is appended in its place if all chunks before it are complete, as
+they are if one thread does all. Otherwise it is appended to a buffer of its thread, which is small enough to stay in
+the cache, and copied to its place by the thread that completes the last chunk before it. No thread waits: each has
+several buffers, and appends a chunk to memory of the chunk's own if all of them are full.
 
 For ``bound``, ``counts`` holds the number of chunks and then, for each chunk, the largest number of coordinates that it
 may append to each chain. For ``evaluate``, it holds the number of chunks, and the number of buffers of each thread; for
 each chain, the length of a buffer, and the number of coordinates up to the first chunk that is not complete; a row for
-each chunk (``part_width`` in ``abi.py``); and for each buffer whether it is full.
+each chunk, as ``weft_begin_part`` describes it; and for each buffer whether it is full. The three numbers of a row are
+the bounds of the outermost loop, and the largest number of coordinates in the last chain.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from ..abi import part_width
+from ..abi import IN_PLACE, part_width
 from ..concrete_notation.nodes import Forall
 from ..formats import Format
 from ..formats.append_chains import AppendChain, AppendedArray, append_chains, appended_arrays
@@ -28,7 +29,7 @@ from ..formats.format import level_variables
 from ..formats.tensor_vars import TensorVars
 from ..index_notation.nodes import Access
 from ..ir import nodes as ir
-from ..ir.builder import add, block, lit, mul
+from ..ir.builder import add, block, eq, if_, lit, mul, ne
 from ..records import replace
 from .append_writer import AppendWriter
 from .context import LoweringContext
@@ -104,16 +105,16 @@ class ParallelAppendWriter(AppendWriter):
         if not self.in_parts:
             return super().start(chunk)
         n, row = len(self.chains), ir.Var("own_row", "int64*")
-        places, flags = add(row, lit(3 + 2 * n)), self._row(self.chunks)
-        taken = (places, add(COUNTS, lit(2)), lit(n), flags, ir.Load(COUNTS, lit(1)))
+        lengths, totals = (add(COUNTS, lit(2 + k)) for k in (0, n))
+        begun = (row, totals, lengths, lit(n), self._row(self.chunks), ir.Load(COUNTS, lit(1)))
         stmts: list[ir.Stmt] = [
             ir.Declare(row, self._row(chunk)),
-            ir.Evaluate(ir.Call("weft_take_buffer", taken, "int64")),
+            ir.Evaluate(ir.Call("weft_begin_part", begun, "int64")),
             *(ir.Declare(self.own[array], self._memory(a, row)) for a, array in self.arrays.items()),
         ]
         stmts += [ir.Declare(counter, lit(0)) for counter in self.counters]
         if self.bounded:
-            stmts.append(ir.Declare(self.end, ir.Load(COUNTS, lit(1 + n))))
+            stmts.append(ir.Declare(self.end, ir.Load(row, lit(3 + n))))
         return block(*stmts)
 
     def finish(self, chunk: ir.Expr) -> ir.Stmt:
@@ -138,21 +139,26 @@ class ParallelAppendWriter(AppendWriter):
 
     def _memory(self, a: AppendedArray, row: ir.Var) -> ir.Expr:
         """Return where a chunk appends its part of an array, given the chunk's row."""
-        return add(self.spares[self.arrays[a]], ir.Load(row, lit(3 + 2 * len(self.chains) + a.chain)))
+        array, at = self.arrays[a], 4 + len(self.chains) + a.chain
+        elsewhere = add(self.spares[array], ir.Load(row, lit(at + len(self.chains))))
+        return ir.Select(eq(self._buffer(row), lit(IN_PLACE)), add(array, ir.Load(row, lit(at))), elsewhere)
+
+    def _buffer(self, row: ir.Var) -> ir.Expr:
+        return ir.Load(row, lit(part_width(len(self.chains)) - 1))
 
     def _placed(self, part: ir.Var) -> ir.Stmt:
-        """Return the copies of a part, of this chunk or of a later one, to its place in the result."""
+        """Return the code that puts a part, of this chunk or of a later one, to its place in the result."""
         n, row = len(self.chains), ir.Var("row", "int64*")
         sizes, at = ([ir.Var(f"{word}{c.last + 1}") for c in self.chains] for word in ("size", "at"))
-        flag = add(self._row(self.chunks), ir.Load(row, lit(3 + 3 * n)))
+        copies = [self._copy(a, array, sizes, at) for a, array in self.arrays.items()]
+        give = ir.Call("weft_give_buffer", (self._row(self.chunks), self._buffer(row)), "int64")
         return block(
             ir.Declare(row, self._row(part)),
             *(ir.Declare(v, ir.Load(row, lit(1 + k))) for k, v in enumerate(sizes)),
-            *(ir.Declare(v, ir.Load(row, lit(3 + n + k))) for k, v in enumerate(at)),
+            *(ir.Declare(v, ir.Load(row, lit(4 + n + k))) for k, v in enumerate(at)),
             *(ir.Declare(self.parts[array], self._memory(a, row)) for a, array in self.arrays.items()),
             *(self._shift(chain, sizes, at, row) for chain in self.chains),
-            *(self._copy(a, array, sizes, at) for a, array in self.arrays.items()),
-            ir.Evaluate(ir.Call("weft_give_buffer", (flag,), "int64")),
+            if_(ne(self._buffer(row), lit(IN_PLACE)), block(*copies, ir.Evaluate(give))),
         )
 
     def _copy(self, a: AppendedArray, array: ir.Var, sizes: Sequence[ir.Var], at: Sequence[ir.Var]) -> ir.Stmt:

@@ -28,29 +28,38 @@ static inline int64_t weft_unvectorized(int64_t value) {
   return value;
 }
 
-//: weft_take_buffer; needs weft_thread
-/* Let a part of a result be appended to a free buffer of this thread, of which each has count; to memory of its own if all
-   of them hold parts that cannot be placed yet. places says where n arrays of the part begin, and which of the flags is
-   that of the buffer. */
-static inline void weft_take_buffer(int64_t *places, const int64_t *lengths, int64_t n, int64_t *taken, int64_t count) {
+//: weft_begin_part; needs weft_thread
+/* Decide where a thread appends a part of a result: in its place if all parts before it have been handed in, else to a
+   free buffer of the thread, of which each has count, else to memory of its own. A row of a part has a state (0; 1: it was
+   handed in; 2: all parts before it were), n sizes, three numbers, n positions in the result, and n in the memory that
+   it is appended to; then the number of its buffer, -1 if it is in its place, -2 if it is in memory of its own. totals
+   are the positions of the next part, lengths those of a buffer. */
+static inline void weft_begin_part(int64_t *part, const int64_t *totals, const int64_t *lengths, int64_t n,
+                                   int64_t *taken, int64_t count) {
+  int64_t *positions = part + 4 + n, *buffer = positions + 2 * n;
+  if (__atomic_load_n(part, __ATOMIC_ACQUIRE) == 2) {
+    for (int64_t k = 0; k < n; k++) positions[k] = totals[k];
+    *buffer = -1;
+    return;
+  }
   for (int64_t at = weft_thread() * count, end = at + count; at < end; at++) {
     if (__atomic_load_n(taken + at, __ATOMIC_ACQUIRE)) continue;
     __atomic_store_n(taken + at, 1, __ATOMIC_RELAXED);
-    for (int64_t k = 0; k < n; k++) places[k] = lengths[k] * at;
-    places[n] = at;
+    for (int64_t k = 0; k < n; k++) positions[n + k] = lengths[k] * at;
+    *buffer = at;
     return;
   }
 }
 
 //: weft_give_buffer
 /* Free a buffer, from which a part has been copied. */
-static inline void weft_give_buffer(int64_t *taken) { __atomic_store_n(taken, 0, __ATOMIC_RELEASE); }
+static inline void weft_give_buffer(int64_t *taken, int64_t buffer) {
+  if (buffer >= 0) __atomic_store_n(taken + buffer, 0, __ATOMIC_RELEASE);
+}
 
 //: weft_hand_in
-/* Hand in the part of a result that chunk me has appended. A part can be placed when all parts before it have been handed
-   in: whoever hands in the last of those places it, and no thread waits. A row of parts begins with a state (0, 1: handed
-   in, 2: all parts before are), n sizes, two numbers, and room for the n positions that the part gets; totals are the
-   positions of the next part. Sets mine to the interval of the parts that the caller is to place now, which may be empty. */
+/* Hand in the part of a result that chunk me has appended. A part is placed by whoever hands in the last part before it, so
+   that no thread waits: mine becomes the interval of the parts that the caller is to place now, which may be empty. */
 static inline void weft_hand_in(int64_t *parts, int64_t width, int64_t count, int64_t me, int64_t *totals, int64_t n,
                                 int64_t *mine) {
   int64_t *part = parts + me * width;
@@ -58,7 +67,7 @@ static inline void weft_hand_in(int64_t *parts, int64_t width, int64_t count, in
   if (__atomic_exchange_n(part, 1, __ATOMIC_ACQ_REL) != 2) return;
   do {
     for (int64_t k = 0; k < n; k++) {
-      part[3 + n + k] = totals[k];
+      part[4 + n + k] = totals[k];
       totals[k] += part[1 + k];
     }
     part += width;
