@@ -20,6 +20,7 @@ from ..errors import LoweringError
 from ..index_notation.nodes import Access
 from ..ir import nodes as ir
 from ..ir.builder import add, block, gt, if_, lit, mul, sub
+from ..ir.traversal import statements
 from . import loop_splits, shares, workspaces
 from .context import LoweringContext
 from .duplicates import behind_run, may_revisit
@@ -153,6 +154,8 @@ class Lowerer(Emitter):
         body = self.forall(stmt, Environment(), bounds=bounds)
         each = block(declared, writer.start(number), body, writer.finish(number))
         loop = ir.For(number, lit(0), count, each)
+        if state.kind is FunctionKind.BOUND and not any(isinstance(s, ir.For | ir.While) for s in statements(each)):
+            return block(*state.scratch, loop, *state.release)  # it takes less time than to wake threads
         return ir.Parallel(THREADS, block(*state.scratch), loop, block(*state.release))
 
     @property
