@@ -312,6 +312,7 @@ CASES: dict[str, Callable[[], Run]] = {
     "product of sums": statement("C(i,k) = sum(j, A(i,j)*B(j,k))*sum(j, B(i,j)*A(j,k))", 1000),
     "scaled by quotients": statement("y(i) = A(i,j)*(x(j)/d(j))"),
     "scaled columns": scaled_columns,
+    "squares of distances": statement("y(i) = square(A(i,j) - x(i))", 1000),
     "sum of two, times a vector": statement("y(i) = (A(i,j) + B(i,j))*x(j)"),
     "two sums": two_sums,
     "MTTKRP, long fibres": long_fibres,

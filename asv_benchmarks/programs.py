@@ -106,6 +106,12 @@ ROWS: dict[str, Callable[[], dict[str, Run]]] = {
     "A@B@X": row("C(i,l) = A(i,j)*B(j,k)*X(k,l)", lambda A, B, X, **_: A @ (B @ X), LARGE),
     "sum of A@B": row("s = A(i,j)*B(j,k)", total, LARGE),
     "(A+B)@x": row("y(i) = (A(i,j) + B(i,j))*x(j)", lambda A, B, x, **_: A @ x + B @ x, LARGE),
+    "(A-m)@x": row("y(i) = (A(i,j) - x(j))*x(j)", lambda A, x, **_: A @ x - x @ x, SMALL),
+    "squares of distances": row(
+        "y(i) = square(A(i,j) - x(i))",
+        lambda A, x, **_: (A**2).sum(1) - 2 * x * A.sum(1) + A.shape[1] * x**2,
+        SMALL,
+    ),
     "MTTKRP by einsum": lambda: mttkrp(tensor(300, 1_000_000)),
     "MTTKRP of the last axis": row(
         "M(k,r) = T(i,j,k)*U(i,r)*V(j,r)",

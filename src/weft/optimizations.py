@@ -41,6 +41,9 @@ OPTIMIZATIONS = (
         "one-diagonal", "Products with a matrix of the main diagonal alone scale rows or columns.", ("scaled columns",)
     ),
     Optimization(
+        "counted-entries", "Sums visit what an operand stores, and count the rest.", ("squares of distances",)
+    ),
+    Optimization(
         "split-sums",
         "A sum of sparse operands times an array is the sum of their products.",
         ("sum of two, times a vector",),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import Any
 
@@ -101,10 +102,19 @@ class Statements:
                 inner = f"sum(k, {a('ik', most=2)}*{op}(l, {a('il', most=2)}{self.pick('', '*' + a('l', most=1))}))"
                 return f"y(j) = sum(i, {outer}{self.pick('*', '+')}{inner})*{a('j', most=1)}"
             case "split":
-                first, second = a("ij", most=2), a("ij", most=2)
+                first = a("ij", most=2)
+                rows = f"{a('i', may='i', most=1)}*{a('j', may='j', most=1)}"
+                second = self.pick(a("ij", most=2), a("j", may="j", most=1), rows, "2", f"2*{a('ij', most=2)}")
                 scaled = self.pick("", f"{a('j', most=1)}*", "2*")
                 total = f"{scaled}({first} {self.pick('+', '-')} {second})"
                 return f"y(i) = {self.pick(total, f'sum(j, {total})*2', f'sum(j, {total})')}"
+            case "counted":
+                first, rows = a("ij", most=2), a("i", may="i", most=1)
+                other = self.pick(rows, rows, f"{rows}*{a('i', may='i', most=1)}", f"sum(k, {a('ik', most=2)})/2", "k")
+                other = a("k", may="k", most=1) if other == "k" else other
+                op = self.pick("square", "abs", "exp", "")
+                inner = f"{op}({first} {self.pick('+', '-')} {other})"
+                return f"{self.target('i', 1)} = {self.pick('', '2*')}{inner}"
             case "terms":
                 signs = [self.pick("+", "-") for _ in range(2)]
                 first, last = f"{a('ij')}*{a('jk')}*{a('k', most=1)}", f"{a('il', most=2)}*{a('l', most=1)}"
@@ -120,7 +130,7 @@ class Statements:
             self.used = {}
             text = self.text(kind)
             target, value = text.split(" = ")
-            names = set(value.replace("exp", "").replace("sum", "").replace("max", "").replace("min", ""))
+            names = set(re.sub("exp|sum|max|min|abs|square", "", value))
             if set(target.partition("(")[2]) & set("ijkl") <= names:
                 break
         arrays, storages = {}, {}

@@ -74,7 +74,7 @@ def test_a_program_computes_what_one_statement_does(kind, operands):
 
 @pytest.mark.parametrize("operands", ["floats", "mixed", "narrow"])
 def test_the_one_form_computes_what_is_written(operands):
-    source, changed = Statements(4, **OPERANDS[operands]), dict.fromkeys((*KINDS, "split"), 0)
+    source, changed = Statements(4, **OPERANDS[operands]), dict.fromkeys((*KINDS, "split", "counted"), 0)
     for kind in changed:
         for _ in range(60):
             case = source.case(kind)
@@ -88,7 +88,7 @@ def test_the_one_form_computes_what_is_written(operands):
             assert_same(found, expected, Program((normal,), case.assignment, ()), operands)
             exact = evaluate_dense(one_form(explicit, case.storages, reassociate=False), case.arrays)
             np.testing.assert_array_equal(exact, expected, to_text(explicit))
-    assert all(changed[kind] > 10 for kind in ("contraction", "nested", "split")), changed
+    assert all(changed[kind] > 10 for kind in ("contraction", "nested", "split", "counted")), changed
 
 
 @pytest.mark.parametrize(
@@ -164,6 +164,28 @@ def one_form(explicit, storages, **options):
     return one_order(one_sum(explicit, types, code_options(**options)), types, code_options(**options))
 
 
+@pytest.mark.parametrize("format", ["csr", "csc", "coo"])
+def test_what_is_not_stored_is_counted(format):
+    """Explicit zeros count as what is not stored, and numbers that are not finite as what they are."""
+    A = weft.from_coords([[0, 0, 1, 3, 3], [0, 2, 1, 0, 1]], [1.0, 0.0, np.nan, np.inf, -0.0], shape=(4, 3))
+    A, dense = A.asformat(format), A.todense()
+    texts = {
+        "y(i) = square(A(i,j) - m(i))": lambda near, far: (near**2).sum(1),
+        "s = abs(A(i,j) - m(i))": lambda near, far: abs(near).sum(),
+        "y(i) = square(A(i,j) - sum(k, A(i,k))/3)": lambda near, far: (far**2).sum(1),
+    }
+    for m in (np.array([1.0, -2.0, 0.5, -0.0]), np.array([np.inf, 0.0, np.nan, 2.0])):
+        for text, expected in texts.items():
+            given = {"A": A, "m": m} if "m(i)" in text else {"A": A}
+            with np.errstate(all="ignore"):
+                near, far = dense - m[:, None], dense - dense.sum(1)[:, None] / 3
+                np.testing.assert_allclose(weft.evaluate(text, **given), expected(near, far))
+    rows = np.array([3, -1, 0, 7])
+    whole = weft.asarray(np.nan_to_num(dense, posinf=5).astype(int), format=format)
+    expected = ((whole.todense() - rows[:, None]) ** 2).sum(1)
+    np.testing.assert_array_equal(weft.evaluate("y(i) = square(A(i,j) - m(i))", A=whole, m=rows), expected)
+
+
 @pytest.mark.parametrize("text", ["y(i) = (A(i,j) + B(i,j))*x(j)", "y(i) = x(j)*(A(i,j) - B(i,j))"])
 def test_sums_of_sparse_operands_are_scanned_one_after_the_other(text):
     def terms(**operands):
@@ -174,6 +196,18 @@ def test_sums_of_sparse_operands_are_scanned_one_after_the_other(text):
     assert terms() == 2
     assert terms(B=matrix(fill=1.0)) == terms(B=weft.asarray(np.ones((4, 4)))) == terms(A=matrix("float32")) == 1
     assert terms(x=weft.asarray(np.ones(4), format="s")) == 1
+
+
+def test_sums_of_arrays_with_fewer_variables_are_apart():
+    def terms(text):
+        held = {"A": matrix(), "G": weft.asarray(np.ones((4, 4))), "d": weft.asarray(np.ones(4))}
+        names = [name for name in held if f"{name}(" in text]
+        normal = one_form(explicit_sums(parse(text)), {name: held[name]._storage for name in names})
+        return len(additive_terms(normal.value))
+
+    assert terms("y(i) = (A(i,j) - d(j))*d(j)") == terms("y(i) = (A(i,j) - d(i)*d(j))*d(j)") == 2
+    assert terms("y(i) = (2*A(i,j) - 1)*d(j)") == 2
+    assert terms("y(i) = (A(i,j) - G(i,j))*d(j)") == 1
 
 
 def test_every_rule_applies_to_hundreds_of_them():

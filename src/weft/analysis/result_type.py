@@ -232,7 +232,7 @@ def _typed(
 
     The axes of these operands are in the order of the result's, whatever the order of the factors in the sums is.
     """
-    sums = [] if isinstance(value, Reduce) else list(dict.fromkeys(outermost_reductions(value)))
+    sums = list(dict.fromkeys(outermost_reductions(value.body if isinstance(value, Reduce) else value)))
     known = dict(types)
     for n, part in enumerate(sums):
         free = free_variables(part)

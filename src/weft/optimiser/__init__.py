@@ -22,12 +22,12 @@ from ..records import replace
 from .contraction import FULL
 from .cuts import ONE_DIAGONAL, diagonals_first, narrow_sums_first
 from .parts import CHOICES, OwnTensors
-from .rules import ORDER, RULES, SPLIT, rewritten
+from .rules import COUNTED, ORDER, RULES, SPLIT, rewritten
 from .rules import ordered as one_order
 
 __all__ = ["TABLE", "one_order", "one_sum", "optimise"]
 
-TABLE = (*RULES, SPLIT, *ORDER, ONE_DIAGONAL, *CHOICES)
+TABLE = (*RULES, COUNTED, SPLIT, *ORDER, ONE_DIAGONAL, *CHOICES)
 """All rules, in the order in which they run."""
 
 

@@ -65,12 +65,12 @@ def diagonals_first(assignment: Assignment, types: Mapping[str, TensorType], opt
     """
     known, parts = dict(types), Statements(assignment, types)
     rule = replace(ONE_DIAGONAL, rewrite=lambda node, facts: _without_diagonal(node, facts, known, parts))
-    whole, before = rewritten(assignment, types, options)[0].value, None
-    value = whole
+    summed, before = rewritten(assignment, types, options)[0].value, None
+    value = summed
     while value != before:
         facts = Facts(Dtypes(dtypes_of(known)), known)
         before, value = value, applied(rule, value, facts, options)
-    if value == whole or not keeps_fill(whole, value, known):
+    if value == summed or not keeps_fill(summed, value, known):
         return None
     statements, reasons = (*parts.statements, replace(assignment, value=value)), tuple(parts.reasons)
     return Program(statements, assignment, reasons, frozenset(known) - frozenset(types), rules=(rule.name,))

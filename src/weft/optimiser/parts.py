@@ -103,21 +103,24 @@ class OwnTensors(Statements):
     def _reduction(self, expr: Reduce, axes: tuple[str, ...]) -> Expr:
         """Return a reduction in terms of its parts."""
         if has_reduction(expr.body):
-            return Reduce(expr.op, expr.vars, self._with_sums_apart(expr.body, tuple(free_variables(expr.body))))
+            return Reduce(expr.op, expr.vars, self._with_sums_apart(expr.body, tuple(free_variables(expr.body)), axes))
         # An array that holds zeros where a sparse operand stores nothing must not meet 1/0.
         if expr.op == "add" and self.reorders and self.enabled("contraction-order") and _stays_finite(expr.body):
             return self._contracted(expr, axes)
         return self._with_dear_parts_apart(expr)
 
     # -- sums inside expressions --------------------------------------------------------------------------------
-    def _with_sums_apart(self, expr: Expr, axes: tuple[str, ...]) -> Expr:
-        """Return an expression in which reductions have tensors of their own, if that is cheaper."""
+    def _with_sums_apart(self, expr: Expr, axes: tuple[str, ...], first: tuple[str, ...] = ()) -> Expr:
+        """Return an expression in which reductions have tensors of their own, if that is cheaper.
+
+        Loops over the variables in ``first`` are around the others: those of a sum that the expression is inside.
+        """
         if not self.enabled("own-tensors"):
             return expr
         sums = list(dict.fromkeys(outermost_reductions(expr)))
         if any(has_reduction(each_sum.body) for each_sum in sums):
             return expr
-        together = sum([self._in_place(each_sum, expr, axes) for each_sum in sums])
+        together = sum([self._in_place(each_sum, expr, axes, first) for each_sum in sums])
         apart = 0.0
         for each_sum in sums:
             vs = free_set(each_sum)
@@ -139,7 +142,7 @@ class OwnTensors(Statements):
     def _pays(self, together: float, apart: float) -> bool:
         return together > WORTH * apart and together - apart > GAIN
 
-    def _in_place(self, part: Reduce, expr: Expr, axes: tuple[str, ...]) -> float:
+    def _in_place(self, part: Reduce, expr: Expr, axes: tuple[str, ...], first: tuple[str, ...]) -> float:
         """Return the price of a reduction where it stands: once for each coordinate of the loops that it needs."""
         times = sum(1 for each_sum in outermost_reductions(expr) if each_sum == part)
         # The loops around: those of the sparse operand with most axes, then those of the result.
@@ -147,7 +150,7 @@ class OwnTensors(Statements):
         outside = [a for a in around_it if isinstance(a, Access) and not self.types[a.tensor].format.is_dense]
         lead = max(outside, key=lambda a: len(a.indices), default=None)
         order = [] if lead is None else [*levels_of(lead, self.types[lead.tensor].format)]
-        order = [*dict.fromkeys([*order, *axes, *free_variables(expr)])]
+        order = [*dict.fromkeys([*first, *order, *axes, *free_variables(expr)])]
         mine, around = free_set(part), list[str]()
         if mine:
             last = max([order.index(v) for v in mine])

@@ -14,12 +14,13 @@ from typing import Any
 
 import numpy as np
 
+from ..analysis.coordinate_sets import is_full
 from ..analysis.implicit_values import typed_implicit_value
 from ..analysis.terms import Dtypes, additive_terms
 from ..code_options import CodeOptions
 from ..concrete_notation.transformations import factors, product
 from ..concrete_notation.values import same_value
-from ..formats import TensorType
+from ..formats import Compressed, Format, TensorType
 from ..formats.format import dtypes_of
 from ..index_notation import expression_text
 from ..index_notation.nodes import Access, Apply, Assignment, Expr, Literal, Reduce
@@ -29,13 +30,17 @@ from ..index_notation.traversal import (
     has_reduction,
     outermost_reductions,
     renamed,
+    replaced,
     rewrite,
     rewrite_outermost,
     tensors,
     variables,
+    walk,
     without_reductions,
 )
 from ..records import record, replace
+from ..remapping import Remapping
+from ..trees import outermost
 
 
 class Facts:
@@ -150,16 +155,20 @@ def _shape(expr: Expr) -> str:
 
 
 def split_sum(node: Expr, facts: Facts) -> Expr | None:
-    """Scan each operand instead of merging both; squares of differences, which would cancel, stay."""
+    """Scan each operand instead of all coordinates or of merging both.
+
+    Squares of differences, which would cancel, stay.
+    """
     if not (isinstance(node, Reduce) and node.op == "add" and not has_reduction(node.body)):
         return None
     parts = factors(node.body)
     places = [k for k, part in enumerate(parts) if not facts.is_dense(part)]
     terms = additive_terms(parts[places[0]]) if len(places) == 1 else []
-    if len(terms) < 2 or not all(_decides(term, node, facts) for _, term in terms):
-        return None
-    products = [product([*parts[: places[0]], term, *parts[places[0] + 1 :]]) for _, term in terms]
-    if {facts.dtype(each) for each in products} != {facts.dtype(node)}:
+    rest = [part for k, part in enumerate(parts) if [k] != places]
+    products = [product([*rest, *factors(term)]) for _, term in terms]
+    same = all(facts.dtype(each) == facts.dtype(node) and {*node.vars} <= {*free_variables(each)} for each in products)
+    ways = {_decides(term, node, facts) or _is_apart(term, node, facts) for _, term in terms}
+    if len(terms) < 2 or not same or not ways <= {"sparse", "apart"} or "sparse" not in ways:
         return None
     scans: list[Expr] = [Reduce("add", node.vars, each) for each in products]
     # Loops that share none are told apart by their variables: the sums of A(i,j) and of A(j,j) share none.
@@ -172,14 +181,59 @@ def split_sum(node: Expr, facts: Facts) -> Expr | None:
     return total
 
 
-def _decides(term: Expr, total: Reduce, facts: Facts) -> bool:
-    """Return whether a term is a sparse operand, without which a product is zero, and has all variables of a sum."""
-    if not isinstance(term, Access) or not {*total.vars} <= {*term.indices}:
+def _decides(term: Expr, total: Reduce, facts: Facts) -> str:
+    """Return "sparse" for arrays times a sparse operand, without which the term is zero, with all summed variables."""
+    sparse = [part for part in factors(term) if not facts.is_dense(part)]
+    decides = len(sparse) == 1 and {*total.vars} <= {*free_variables(sparse[0])} and _is_plain(sparse[0], facts)
+    return "sparse" if decides and facts.dtype(sparse[0]) == facts.dtype(total) else ""
+
+
+def _is_plain(part: Expr, facts: Facts) -> bool:
+    """Return whether an expression is a sparse operand that is zero where it stores nothing."""
+    if not isinstance(part, Access):
         return False
-    type = facts.types[term.tensor]
+    type = facts.types[part.tensor]
     # Views of structured formats derive further variables, whose names both sums would have.
-    plain = not (type.format.is_dense or type.format.is_structured)
-    return plain and same_value(type.fill, 0) and type.dtype == facts.dtype(total)
+    return not (type.format.is_dense or type.format.is_structured) and same_value(type.fill, 0)
+
+
+def _is_apart(term: Expr, total: Reduce, facts: Facts) -> str:
+    """Return "apart" for a term of arrays that is summed in fewer loops than there are around all terms."""
+    every = {*total.vars, *free_variables(total)}
+    return "apart" if facts.is_dense(term) and all({*free_variables(f)} < every for f in factors(term)) else ""
+
+
+def counted_entries(node: Expr, facts: Facts) -> Expr | None:
+    """Visit what an operand stores, and count the rest, which is the same in each row."""
+    if not isinstance(node, Reduce) or node.op != "add":
+        return None
+    read = {*outermost(node.body, lambda part: isinstance(part, (Access, Reduce, Literal)))}
+    sparse = [a for a in read if isinstance(a, Access) and not facts.is_dense(a)]
+    others = {v for part in read if part not in sparse for v in free_variables(part)}
+    if len(sparse) != 1 or len(read) < 2 or not _is_plain(sparse[0], facts):
+        return None
+    indices = sparse[0].indices
+    # Inner reductions may have any values. Arrays that levels have are not what fills the sum.
+    shown = rewrite(node.body, lambda part: Literal(1) if isinstance(part, Reduce) else None)
+    levels = Format(Remapping.identity(len(indices)), (Compressed(),) * len(indices))
+    types = {**facts.types, sparse[0].tensor: TensorType.of(facts.dtype(sparse[0]), levels)}
+    over = [v for v in node.vars if v in indices and v not in others and is_full(shown, v, types)]
+    above = [n for n in walk(node.body) if isinstance(n, Apply) and sparse[0] in n.distinct_accesses]
+    if not over or any(n.op not in _ZEROS_ALIKE for n in above) or len({*indices}) < len(indices):
+        return None
+    zero, absent = Literal(0), replaced(node.body, sparse[0], Literal(0))
+    absent = renamed(absent, variables={v: facts.unused(v) for v in bound_variables(absent)})
+    stored = Apply("select", (Apply("not_equal", (sparse[0], zero)), node.body))
+    names = {v: facts.unused(v) for v in over}
+    number = Apply("int64", (Apply("equal", (renamed(sparse[0], variables=names), zero)),))
+    counted = Apply("repeat_add", (Reduce("add", tuple(names.values()), number), absent))
+    total = Apply("add", (Reduce("add", tuple(over), stored), counted))
+    outer = tuple([v for v in node.vars if v not in over])
+    return None if facts.dtype(total) != facts.dtype(node) else Reduce("add", outer, total) if outer else total
+
+
+_ZEROS_ALIKE = ("add", "subtract", "multiply", "negative", "absolute", "maximum", "minimum", "square", "exp", "log1p")
+"""Operators that return equal numbers for zeros of both signs."""
 
 
 RULES = (
@@ -191,7 +245,11 @@ RULES = (
 
 SPLIT = Rule(
     "split-sums", "`sum(j, (A(i,j) + B(i,j))*x(j))` is `sum(j, A(i,j)*x(j)) + sum(j, B(i,j)*x(j))`",
-    "the terms are sparse operands, the other factors arrays", split_sum,
+    "terms are sparse operands, or arrays with fewer variables; other factors are arrays", split_sum,
+)  # fmt: skip
+COUNTED = Rule(
+    "counted-entries", "`sum(j, square(A(i,j) - m(i)))` is a sum over what `A` stores, and `n*square(0 - m(i))`",
+    "one operand is sparse, and others do not depend on `j`", counted_entries,
 )  # fmt: skip
 ORDER = (
     Rule("one-sum", "`x(j)*A(i,j)` is `A(i,j)*x(j)`", "two factors", pair_in_order, keeps_bits=True),
@@ -254,7 +312,7 @@ def ordered(assignment: Assignment, types: Mapping[str, TensorType], options: Co
     facts = Facts(Dtypes(dtypes_of(types)), types, assignment.target.indices)
     expr = assignment.value
     facts.names |= {*variables(expr)}
-    for rule in (SPLIT, *ORDER):
+    for rule in (COUNTED, SPLIT, *ORDER):
         expr = applied(rule, expr, facts, options)
     return replace(assignment, value=expr) if keeps_fill(assignment.value, expr, types) else assignment
 
