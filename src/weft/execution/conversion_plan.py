@@ -19,7 +19,6 @@ from ..dtypes import adds_alike
 from ..errors import FormatError
 from ..formats import Compressed, Dense, Format, Singleton, TensorType
 from ..formats.append_chains import coordinate_list_format, is_appendable
-from ..formats.growing_tables import tables_of
 from ..records import replace
 from ..remapping import Remapping
 from ..remapping.nodes import Binary, axes_of, counters_of
@@ -28,9 +27,8 @@ from ..scheduling.ways import Way, cheapest_first
 from ..storage import tensor_type
 from .conversion_request import Conversion, ConversionRequest, plan_conversion, why_not_reuse
 from .entry_lists import copier, sorted_type
-from .hash_growth import table_insertion
 from .kernel import insertion_kernel
-from .steps import Append, Insert, InsertIntoTables, ListEntries, ReuseArrays, SortEntries, Step
+from .steps import Append, Insert, ListEntries, ReuseArrays, SortEntries, Step
 
 _ONE = (0,)
 """What each step of a conversion reads: one tensor. ``Conversion.plan`` says which."""
@@ -43,7 +41,7 @@ _STORED, _APPENDED, _LISTED, _SHARED = (
     4.0,
     1.0,
 )  # in an array, appended, with wide coordinates; its value kept
-_PLACED, _IN_ROW, _SORTED, _IN_TABLE = 3.0, 6.0, 14.0, 30.0  # at a place that queries tell; sorted; put into tables
+_PLACED, _IN_ROW, _SORTED = 3.0, 6.0, 14.0  # at a place that queries tell; sorted into its row, and among all
 _BETWEEN, _EMPTY = 1.0, 25.0  # memory of another tensor; rows most of which are empty
 _UNWANTED = 1000.0  # what config.disable has
 _THREADS = 2.0  # how many times as fast several threads are
@@ -250,17 +248,6 @@ def sort_and_insert(request: ConversionRequest) -> Way:
     return _taken("sort and insert", price + len(kernel.facts.inserted.phases) * _VISITED + _PLACED, *steps, last)
 
 
-def hash_insertion(request: ConversionRequest) -> Way:
-    """Insert entries one by one into hash tables, which sum duplicates."""
-    source, target = request.source, request.target
-    if tables_of(target.format) is None:
-        return Way("hash insertion", "the target has no hash tables that grow")
-    listed = _listed(request, Remapping.identity(target.format.order), sorted_next=False)
-    loops = table_insertion(listed[-1].makes if listed else source, target, True)
-    last = InsertIntoTables(_ONE, target, "tables take entries in any order, and grow", loops)
-    return _taken("hash insertion", (_visited(request) + _LISTED) * len(listed) + _IN_TABLE, *listed, last)
-
-
 Maker = Callable[[ConversionRequest], Way]
 
 _WAYS: tuple[tuple[float, tuple[Maker, ...]], ...] = (
@@ -268,7 +255,6 @@ _WAYS: tuple[tuple[float, tuple[Maker, ...]], ...] = (
     (_SHARED, (insert, append)),
     (6.0, tuple([partial(via, what) for what in _FORMATS])),
     (_SORTED, (sort_and_append, sort_and_insert)),
-    (_IN_TABLE, (hash_insertion,)),
 )
 """The ways, with the least price of those in a group and behind it: a group is not asked if a cheaper way is known."""
 
@@ -317,7 +303,7 @@ def _axes_of_rows(format: Format) -> set[int]:
     }
 
 
-def _listed(request: ConversionRequest, columns: Remapping, sorted_next: bool) -> tuple[Step, ...]:
+def _listed(request: ConversionRequest, columns: Remapping) -> tuple[Step, ...]:
     """Return the step that lists entries with the coordinates of a remapping; no step if the source is such a list."""
     source, format = request.source, coordinate_list_format(columns)
     if source.format == format and source.dtype == request.target.dtype and not request.skip_fill:
@@ -326,7 +312,7 @@ def _listed(request: ConversionRequest, columns: Remapping, sorted_next: bool) -
     kernel = copier(source, list_type, request.skip_fill)
     exact = source.format.is_compact and not request.skip_fill
     reason = "entries do not come in an order in which the target can take them"
-    return (ListEntries(_ONE, list_type, reason, kernel, sorted_next, exact),)
+    return (ListEntries(_ONE, list_type, reason, kernel, exact),)
 
 
 def _sorted(request: ConversionRequest, packed: TensorType) -> tuple[float, tuple[Step, ...]]:
@@ -339,7 +325,7 @@ def _sorted(request: ConversionRequest, packed: TensorType) -> tuple[float, tupl
         columns = Remapping((*format.remapping.coordinates, *codes), format.order)
     elif format.is_structured:
         columns = format.remapping
-    listed = _listed(request, columns, sorted_next=True)
+    listed = _listed(request, columns)
     entries = listed[-1].makes if listed else request.source
     have = entries.format.remapping.coordinates
     order = tuple(have.index(e) for e in keys)

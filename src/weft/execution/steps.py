@@ -4,11 +4,8 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Callable, Collection, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, ClassVar, Protocol
+from typing import Any, ClassVar, Protocol
 
-from ..doors import Door
-from ..dtypes import INT32_MAX
-from ..errors import IndexOverflowError
 from ..formats import TensorType
 from ..index_notation.nodes import Assignment
 from ..index_notation.standard_names import anonymous
@@ -18,14 +15,8 @@ from ..runtime.loader import support_function
 from ..storage import Storage
 from .entry_lists import SORTER, sort_coordinate_list
 from .kernel import Kernel
-from .loops import Loops
 from .result_buffers import sorting_bytes
 from .structure import Structure, check_writable, require_structure
-
-if TYPE_CHECKING:
-    from . import hash_growth
-else:
-    hash_growth = Door("weft.execution.hash_growth")
 
 
 class Planned(Protocol):
@@ -268,14 +259,13 @@ class Append(Compute):
 class ListEntries(Compute):
     """A step that appends the coordinates and values of all entries to an unsorted coordinate list."""
 
-    sorted_next: bool  # True if the list is sorted next, which needs more memory
     exact: bool  # True if the source stores nothing but the entries that are listed
     kind = "list entries"
 
     def run(self, storages: Sequence[Storage], out: Storage | None = None) -> Storage:
         (storage,) = storages
         # The size of the sort is known before the list is made, if each position of the source is listed.
-        if self.sorted_next and self.exact:
+        if self.exact:
             each = sorting_bytes(self.makes) + 8 * len(self.makes.format.levels) + storage.dtype.itemsize
             memory.require(storage.nnz * each, f"sorting {storage.nnz} entries")
         return self.kernel.run(storages)
@@ -295,30 +285,6 @@ class Insert(Compute):
     @property
     def queries(self) -> str:
         return self.kernel.module.queries
-
-
-@record
-class InsertIntoTables(Step):
-    """A step that inserts a coordinate list, which may have duplicates, into hash tables that grow."""
-
-    loops: Loops
-    kind = "insert into hash tables"
-
-    def run(self, storages: Sequence[Storage], out: Storage | None = None) -> Storage:
-        (storage,) = storages
-        if max(storage.shape) > INT32_MAX and "int32" in self.makes.index_dtypes:
-            raise IndexOverflowError(
-                f"coordinates of shape {storage.shape} do not fit int32 arrays of {self.makes.format}"
-            )
-        return hash_growth.inserted(hash_growth.empty_tables(storage.shape, self.makes), storage, True)
-
-    @property
-    def stages(self) -> Mapping[str, str]:
-        return self.loops.module.stages
-
-    @property
-    def passes(self) -> Mapping[str, str]:
-        return self.loops.module.passes
 
 
 @record
