@@ -67,3 +67,14 @@ def test_all_segments_are_sorted_before_loops_that_enter_all():
     report = weft.explain("D(i,j) = A(i,j)*B(i,j)", A=UNSORTED, B="csr")
     reason = "coordinates j of A are in no order, and the loop over j merges A with B"
     assert f"each call sorts the coordinates of A, since {reason}" in report
+
+
+def test_entries_in_no_order_are_multiplied_with_rows_as_they_are_stored():
+    rng = np.random.default_rng(2)
+    coords, values = rng.integers(0, N, (2, 40)), rng.integers(-9, 9, 40).astype("int8")
+    A = weft.from_coords(coords, values, shape=(N, N), duplicates="keep")
+    a, b = np.zeros((N, N), "int8"), (np.arange(N * N).reshape(N, N) % 3).astype("int8")
+    np.add.at(a, tuple(coords), values)
+    B = weft.asarray(b, format="csr")
+    assert "each call" not in weft.explain("C(i,k) = A(i,j)*B(j,k)", A=A.format, B="csr", C="dense")
+    np.testing.assert_array_equal(weft.evaluate("C(i,k) = A(i,j)*B(j,k)", A=A, B=B, format="dense"), a @ b)

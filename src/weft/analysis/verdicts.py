@@ -112,8 +112,9 @@ def _verdict(
     if all(level.merges for level in levels):
         return LOCATE if format.is_dense else WALK
     # Entries can be used one by one if they are copied, or if the statement is linear in them and merges nothing.
-    last = level_variables(access, format)[-1:]
-    alone = _found_beside(expr, access, last, types) if how == "workspace" else _alone(expr, access, types)
+    variables = level_variables(access, format)
+    last = variables[-1:]
+    alone = _found_beside(expr, access, last if how == "workspace" else variables, types)
     summable = (copying and expr == access) or (
         is_linear(expr, access) and alone and adds_nothing(explicit, access, types)
     )
@@ -254,11 +255,6 @@ def _neutral_in(reduction: Reduce, types: Mapping[str, TensorType], collects: bo
     if absent is not UNKNOWN and counted:
         return absent
     return UNKNOWN if row.identity is None else row.identity
-
-
-def _alone(expr: Expr, access: Access, types: Mapping[str, TensorType]) -> bool:
-    """Return whether every operand other than ``access`` is dense, so that nothing has to be merged."""
-    return all(a == access or types[a.tensor].format.is_dense for a in expr.distinct_accesses)
 
 
 def _found_beside(expr: Expr, access: Access, over: Sequence[str], types: Mapping[str, TensorType]) -> bool:
