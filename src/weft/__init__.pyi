@@ -193,10 +193,10 @@ from .numpy_api.manipulation import take as take
 from .numpy_api.manipulation import take_along_axis as take_along_axis
 from .numpy_api.manipulation import tile as tile
 from .numpy_api.manipulation import transpose as transpose
-from .numpy_api.masked import nanstd as nanstd
-from .numpy_api.masked import nanvar as nanvar
 from .numpy_api.moments import mean as mean
 from .numpy_api.moments import nanmean as nanmean
+from .numpy_api.moments import nanstd as nanstd
+from .numpy_api.moments import nanvar as nanvar
 from .numpy_api.moments import std as std
 from .numpy_api.moments import var as var
 from .numpy_api.reductions import all as all

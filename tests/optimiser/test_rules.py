@@ -97,6 +97,7 @@ def test_the_one_form_computes_what_is_written(operands):
         "s(i) = sum(j, A(i,j) + A(j,j))",
         "s(j_1) = sum(j, A(j_1,j) + A(j,j)) + sum(j, A(j,j) + A(j,j_1))",
         "s = sum(j, A(j,j) + A(j,j)) + 2*sum(j_1, A(j_1,j_1) - A(j_1,j_1))",
+        "s(i) = max(j, A(i,j)*sum(k, A(j,k) + A(k,j)))",
     ],
 )
 def test_sums_that_stand_apart_have_variables_of_their_own(text):

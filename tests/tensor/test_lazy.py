@@ -18,7 +18,7 @@ import weft
 from weft import config
 from weft.errors import DTypeError, ShapeError, UnsupportedError
 from weft.tensor.lazy import LazyTensor, node_of
-from weft.tensor.recorded import LARGEST, statements
+from weft.tensor.recorded import LARGEST, Source, statements
 
 N = 5
 _BINARY: dict[str, Callable[[Any, Any], Any]] = {
@@ -161,8 +161,8 @@ def test_what_is_common_is_computed_once() -> None:
     program = statements(
         [node_of(x) for x in (L * sums[:, None], L.T * L.sum(axis=1), sums, L * L.sum(axis=1)[:, None] + 1)]
     )
-    assert [str(len(s.reads)) + s.name[0] for s in program] == ["1r", "2r", "1r", "1r"]
-    assert program[-1].reads == {"A": "r0"}  # the last result contains the first
+    assert [str(len(s.reads)) + s.name[0] for s in program] == ["1r", "2r", "1r", "2r"]
+    assert program[-1].reads["A"] == Source("r0")  # the last result contains the first
 
 
 def test_what_python_asks_for_is_computed_then() -> None:

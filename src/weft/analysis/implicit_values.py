@@ -167,11 +167,13 @@ def typed_implicit_value(expr: Expr, types: Mapping[str, TensorType]) -> object:
 def _typed_implicit_value(expr: Expr, kinds: tuple[tuple[str, TensorType], ...]) -> object:
     types = dict(kinds)
 
-    def fill(access: Access) -> Any:
-        type = types[access.tensor]
-        return typed(type.fill, type.dtype) if access.indices else UNKNOWN
+    expr = convert(expr, {name: type.dtype for name, type in kinds})[0]
+    return implicit_value(expr, lambda access: absent_value(access, types[access.tensor]))
 
-    return implicit_value(convert(expr, {name: type.dtype for name, type in kinds})[0], fill)
+
+def absent_value(access: Access, type: TensorType) -> Any:
+    """Return the value of what an operand does not store; that of a number is its type's fill value, unless it is 0."""
+    return typed(type.fill, type.dtype) if access.indices or type.fill != 0 else UNKNOWN
 
 
 def is_counted(op: str, absent: Any) -> bool:

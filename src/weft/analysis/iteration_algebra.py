@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping
 from functools import lru_cache
 from typing import Any, TypeAlias, TypeVar
 
+from ..concrete_notation.values import UNKNOWN
 from ..formats import TensorType
 from ..index_notation.nodes import Access, Apply, Expr, Reduce
 from ..records import record
@@ -33,6 +34,8 @@ class Combination:
 def iteration_algebra(expr: Expr, implicit: Callable[[Expr], Any]) -> Region:
     """Return the coordinates of an expression, where ``implicit`` returns the implicit value of a part."""
     match expr:
+        case Access(indices=()) if implicit(expr) is not UNKNOWN:  # a number that is known
+            return None
         case Access() | Reduce():
             return expr
         case Apply(args=(left, right)):

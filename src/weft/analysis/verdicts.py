@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence, Set
 from functools import lru_cache, partial
 from typing import Any, Literal, TypeAlias
 
-from ..concrete_notation.values import UNKNOWN, neutral_in_sum, same_value, typed
+from ..concrete_notation.values import UNKNOWN, neutral_in_sum, same_value
 from ..formats import Dense, Format, LevelFormat, TensorType
 from ..formats.format import dtypes_of, level_variables
 from ..index_notation.nodes import Access, Apply, Expr, Reduce
@@ -16,6 +16,7 @@ from ..records import record
 from . import merge_lattice
 from .derived_variables import DerivedVariable
 from .implicit_values import (
+    absent_value,
     convert,
     converted,
     implicit_value,
@@ -160,9 +161,8 @@ def _alone_in_loops(
         return _TWICE
     located = True
 
-    # A scalar has no implicit entries.
     def fill(a: Access) -> object:
-        return typed(types[a.tensor].fill, types[a.tensor].dtype) if a.indices else UNKNOWN
+        return absent_value(a, types[a.tensor]) if a.tensor in types else UNKNOWN
 
     for k, (v, level) in enumerate(zip(level_variables(access, format), levels, strict=True)):
         if level.merges:

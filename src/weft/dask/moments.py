@@ -64,11 +64,10 @@ class OfChunk:
         count = math.prod(chunk.shape[a] for a in self.axes)
         if not count:
             return Moments(0, np.zeros(shape, self.dtype), np.zeros(shape, np.zeros(0, self.dtype).real.dtype))
-        middle, squares = (
-            np.asarray(as_array(SparseTensor(found)))
-            for found in moments.mean_and_variance(chunk, axis=self.axes, dtype=self.dtype)
+        middle, squares = moments.mean_and_squares(chunk, axis=self.axes, dtype=self.dtype)
+        return Moments(
+            count, *[np.asarray(as_array(x) if isinstance(x, SparseTensor) else x) for x in (middle, squares)]
         )
-        return Moments(count, middle, squares.real * count)
 
 
 @record

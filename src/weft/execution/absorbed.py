@@ -32,8 +32,8 @@ class Absorbed:
 
     @property
     def depends_on_values(self) -> bool:
-        """True if values of the operands were looked at."""
-        return bool(self.holding or self.refused or self.undecided)
+        """True if values of the operands were looked at; those of literals stay the same."""
+        return any(a.other.distinct_accesses for a in (*self.holding, *self.refused, *self.undecided))
 
     def notes(self, assumed: bool) -> str:
         """Return a line for each operator that was looked at: the values, and the consequences.

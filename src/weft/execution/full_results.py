@@ -21,6 +21,7 @@ import numpy as np
 
 from ..analysis.implicit_values import deciding, typed_implicit_value
 from ..analysis.iteration_graph import Types
+from ..concrete_notation.values import UNKNOWN
 from ..config import config
 from ..errors import DensifyError, DensifyWarning
 from ..formats import TensorType
@@ -52,6 +53,8 @@ class Case:
 
 def _cases(expr: Expr, types: Mapping[str, TensorType]) -> tuple[Case, ...]:
     match expr:
+        case Access(indices=()) if typed_implicit_value(expr, types) is not UNKNOWN:  # a number that is known
+            return ()
         case Access(indices=indices):
             return (Case((expr,), frozenset(indices)),)
         case Reduce(vars=vars, body=body):

@@ -13,14 +13,14 @@ from typing import Any
 from ..analysis import merge_lattice
 from ..analysis.coordinate_sets import is_full
 from ..analysis.derived_variables import DerivedVariable, derived_variables, single_coordinate_levels
-from ..analysis.implicit_values import implicit_value
+from ..analysis.implicit_values import absent_value, implicit_value
 from ..analysis.iteration_graph import level_iterators
 from ..analysis.merge_lattice import LevelIterator, Point, TooManyCases
 from ..analysis.runtime_fills import is_fill_name
 from ..code_options import CodeOptions
 from ..concrete_notation.nodes import Assign, Fill, Forall, Program, RegisterStrips, Sequence, Stmt, Where, Workspace
 from ..concrete_notation.traversal import assignments, foralls_of, result_of, statements, wheres_of
-from ..concrete_notation.values import UNKNOWN, neutral_in_sum, same_value, typed, without_conversions
+from ..concrete_notation.values import UNKNOWN, neutral_in_sum, same_value, without_conversions
 from ..errors import LoweringError
 from ..formats import Dense, TensorType
 from ..formats.append_chains import is_unordered_list
@@ -135,14 +135,13 @@ class LoweringContext:
 
     # -- values -------------------------------------------------------------------------------------------------
     def fill_value(self, access: Access) -> Any:
-        """Return the value of the implicit entries of an operand; a scalar has none, so its value is ``UNKNOWN``."""
-        if not access.indices:
+        """Return the value of the implicit entries of an operand; a scalar workspace has none: ``UNKNOWN``."""
+        if not access.indices and (access.tensor in self.workspaces or access.tensor not in self.types):
             return UNKNOWN
         if access.tensor in self.workspaces:
             absences = self.implicit_entries.get(access.tensor)
             return neutral_of(self.workspaces[access.tensor]) if absences is None else absences.value
-        type = self.types[access.tensor]
-        return typed(type.fill, type.dtype)
+        return absent_value(access, self.types[access.tensor])
 
     def neutral_value(self, stmt: Assign) -> tuple[Any, str]:
         """Return the value and dtype of the target of an assignment where nothing is assigned."""

@@ -25,7 +25,7 @@ from ..errors import ShapeError, UnsupportedError
 from ..operations.axes import normalize_axis_index, normalize_axis_tuple
 from ..operations.operands import any_storage_of, storage_of
 from ..tensor.einsum import einsum
-from ..tensor.lazy import is_lazy, record
+from ..tensor.lazy import fused, is_lazy, record
 from ..tensor.operators import matmul as product
 from ..tensor.out_argument import put_into, write_out
 from ..tensor.sparse_tensor import SparseTensor
@@ -34,6 +34,7 @@ from .diagonals import diagonal as numpy_diagonal
 from .diagonals import trace as numpy_trace
 from .manipulation import broadcast_arrays, expand_dims, moveaxis
 from .manipulation import matrix_transpose as matrix_transpose
+from .reductions import Axes, as_tensor
 from .reductions import max as largest
 from .reductions import min as smallest
 from .reductions import sum as total
@@ -600,7 +601,13 @@ def vector_norm(x: Any, /, *, axis: Any = None, keepdims: bool = False, ord: Any
     >>> weft.linalg.vector_norm(weft.asarray([0.0, 3.0, 4.0], format="coo"))
     np.float64(5.0)
     """
-    whole = storage_of(x).dtype.kind in "biu"  # abs() of the lowest integer overflows
+    x = as_tensor(x, "vector_norm")
+    return _vector_norm(x, Axes.of(axis, x.shape).over, keepdims, ord)
+
+
+@fused(static=True)
+def _vector_norm(x: Any, axis: tuple[int, ...], keepdims: bool, ord: float) -> Any:
+    whole = x.dtype.kind in "biu"  # abs() of the lowest integer overflows
     sizes = apply("absolute", (as_dtype(x, np.dtype(np.float64)) if whole else x,))
     if ord == math.inf:
         return largest(sizes, axis=axis, keepdims=keepdims)
@@ -714,7 +721,7 @@ def norm(x: Any, ord: Any = None, axis: Any = None, keepdims: bool = False) -> S
     >>> weft.linalg.norm(A), weft.linalg.norm(A, 1)
     (np.float64(2.23606797749979), np.float64(2.0))
     """
-    n = len(storage_of(x).shape)
+    n = _ndim(x)
     if axis is None and ord is None:
         return vector_norm(x, keepdims=keepdims)
     axes = tuple(range(n)) if axis is None else normalize_axis_tuple(axis, n)

@@ -10,68 +10,119 @@ Examples
 
 from __future__ import annotations
 
-import math
 import warnings
 from typing import TYPE_CHECKING, Any, Literal, overload
 
 import numpy as np
 from numpy.typing import DTypeLike
 
-from .. import execution
 from ..dtypes import value_dtype
-from ..execution.plan_cache import kept
-from ..formats import Format, TensorType
-from ..index_notation.nodes import Access, Apply, Assignment, Expr, Reduce
-from ..index_notation.operator_table import OPERATORS
-from ..operations import foreign_tensors
-from ..operations.canonical import stored_only
-from ..operations.elementwise import apply_scalar, apply_unary, flat_map, plan_operation, vector
+from ..operations.elementwise import apply_scalar
 from ..operations.operands import operand_anywhere, storage_anywhere, storage_of
-from ..storage import Storage
-from ..tensor.lazy import is_lazy, node_of, record
-from ..tensor.operators import elementwise
+from ..operations.select import require_booleans
+from ..tensor.lazy import apart, chosen, fused, node_of, record
+from ..tensor.out_argument import write_out
 from ..tensor.sparse_tensor import SparseTensor
-from .masked import masked_mean, masked_variance
-from .reductions import (
-    Axes,
-    Axis,
-    becomes_array,
-    count_stored,
-    finish_reduction,
-    free_first,
-    number,
-    operand,
-    reduce_storage,
-    same_structure,
-)
+from .manipulation import broadcast_to
+from .reductions import Axes, Axis, as_tensor, finish_reduction, nansum, number, reduce_storage, sum
 
 if TYPE_CHECKING:
     from ..tensor.types import Array, Scalar
 
 
-def _computed(storage: Storage, dtype: DTypeLike | None) -> np.dtype[Any]:
+def _floating(dtype: np.dtype[Any], asked: DTypeLike | None) -> np.dtype[Any]:
     """Return the dtype in which a mean is computed."""
-    result_dtype = value_dtype(dtype) if dtype is not None else storage.dtype
-    return np.dtype(np.float64) if dtype is None and result_dtype.kind in "biu" else result_dtype
+    if asked is not None:
+        return value_dtype(asked)
+    return np.dtype(np.float64) if dtype.kind in "biu" else dtype
 
 
-def _mean_chain(storage: Storage, dtype: DTypeLike | None) -> tuple[str, ...]:
-    result_dtype = _computed(storage, dtype)
-    return () if result_dtype == storage.dtype else (result_dtype.name,)
-
-
-def _divided(total: Storage, count: float) -> Storage:
-    """Divide a sum by a count of elements."""
-    return apply_scalar("divide", total, _divisor(count), False)
+def _put(result: Any, dtype: DTypeLike | None, out: Any, name: str, casting: str = "unsafe") -> Any:
+    """Return a result in the dtype that is asked for; NumPy truncates it for integers. Or put it into ``out``."""
+    if dtype is not None and result.dtype != dtype:
+        result = result.astype(value_dtype(dtype))
+    return result if out is None else write_out(result, out, name, casting=casting)
 
 
 def _divisor(count: float) -> float:
     """Return a count as a divisor, with a warning, as NumPy gives it, if the count is not positive."""
     if count <= 0:
-        warnings.warn("Mean or variance of too few elements.", RuntimeWarning, stacklevel=5)
+        warnings.warn("Mean or variance of too few elements.", RuntimeWarning, stacklevel=3)
     return float(max(count, 0))
 
 
+def _mask(where: Any, shape: tuple[int, ...]) -> Any:
+    """Return a mask of all elements; None if it is True."""
+    if where is True:
+        return None
+    require_booleans(storage_of(where))
+    return broadcast_to(where, shape)
+
+
+# -- written on lazy tensors ----------------------------------------------------------------------------------------
+@fused(static=True)
+def _variance_of_all(
+    x: Any, over: tuple[int, ...], dtype: np.dtype[Any], keepdims: bool, count: int, divisor: float, root: bool
+) -> Any:
+    variance = _squares(x.astype(dtype, copy=False), over, keepdims, count)[0] / divisor
+    return np.sqrt(variance) if root else variance
+
+
+@fused(static=True)
+def _mean_and_squares(x: Any, over: tuple[int, ...], dtype: np.dtype[Any], count: int) -> tuple[Any, Any]:
+    """Return the means, and the sums of squared distances from them."""
+    squares, middle = _squares(x.astype(dtype, copy=False), over, False, count)
+    return middle.sum(axis=over), squares
+
+
+@fused(static=True)
+def _variance_of_some(
+    x: Any, mask: Any, over: tuple[int, ...], dtype: np.dtype[Any], keepdims: bool, ddof: float, root: bool
+) -> Any:
+    """Return the variance, or its root, of the elements that a mask selects, or that are not NaN, and their number."""
+    x = x.astype(dtype, copy=False)
+    holds = np.logical_not(np.isnan(x)) if mask is None else mask
+    count = holds.sum(axis=over, keepdims=True, dtype=np.int64)
+    squares, _ = _squares(x, over, keepdims, count, mask, True)
+    freedom = (count if keepdims else count.sum(axis=over)) - ddof
+    variance = np.where(freedom > 0, squares / freedom, np.nan)
+    return np.sqrt(variance) if root else variance, freedom
+
+
+def _squares(
+    x: Any, over: tuple[int, ...], keepdims: bool, count: Any, mask: Any = None, some: bool = False
+) -> tuple[Any, Any]:
+    """Return the sums of squared distances from the mean, over loops that visit what is stored, and the mean."""
+    fill = node_of(x).fill
+    shift = fill.item() if isinstance(fill, np.generic) else fill
+    if shift and np.isfinite(shift):  # distances from another value are sparse
+        x = x - shift
+    else:
+        shift = 0
+    if some:
+        x = record("nan_as_zero", x) if mask is None else chosen(mask, x, 0)
+    middle = apart(x.sum(axis=over, keepdims=True) / count)
+    fill = node_of(x).fill
+    if fill is None:
+        return _square(x - middle).sum(axis=over, keepdims=keepdims), middle + shift if shift else middle
+    # Each element that is the fill value has the same distance from the mean.
+    differs = x != fill if fill == fill else np.logical_not(np.isnan(x))
+    total = record("select", differs, _square(x - middle)).sum(axis=over, keepdims=keepdims)
+    absent = record("repeat_add", count - differs.sum(axis=over, keepdims=True), _square(fill - middle))
+    if fill == 0:  # where nothing is stored, nothing is added
+        absent = record("select", middle != 0, absent)
+    total = total + (absent if keepdims else absent.sum(axis=over))
+    return total, middle + shift if shift else middle
+
+
+def _square(distance: Any) -> Any:
+    """Return the square of the absolute value."""
+    if distance.dtype.kind != "c":
+        return np.square(distance)
+    return np.square(distance.real) + np.square(distance.imag)
+
+
+# -- NumPy's functions ----------------------------------------------------------------------------------------------
 @overload
 def mean(
     x: SparseTensor | Array, /, axis: None = None, dtype: DTypeLike | None = None, out: None = None,
@@ -120,22 +171,25 @@ def mean(
     >>> weft.mean(A), weft.mean(A, axis=0).todense()
     (np.float64(0.75), array([1. , 0.5]))
     """
-    if is_lazy(x) and where is True and out is None:
-        return lazy_mean(x, axis, dtype, keepdims)
-    storage, has_array = operand(x, "mean", operand_anywhere)
-    axes = Axes.of(axis, storage.shape)
-    if where is not True:
-        means = masked_mean(x, where, axis, _computed(storage, dtype))
-    else:
-        means = _divided(reduce_storage("add", _mean_chain(storage, dtype), storage, axes), axes.count)
-    return finish_reduction(_as_asked(means, dtype), axes, keepdims, has_array, out, "mean")
+    x = as_tensor(x, "mean", out, operand_anywhere)
+    own = x.dtype
+    floating = _floating(own, dtype)
+    if where is True and type(x) is SparseTensor:
+        axes, storage = Axes.of(axis, x.shape), storage_anywhere(x)
+        chain = () if floating == own else (floating.name,)
+        means = apply_scalar("divide", reduce_storage("add", chain, storage, axes), _divisor(axes.count), False)
+        return _put(finish_reduction(means, axes, keepdims, False, None, "mean"), dtype, out, "mean")
+    total = sum(x, axis=axis, dtype=floating, keepdims=keepdims, where=where)
+    if where is True:
+        return _put(np.divide(total, _divisor(Axes.of(axis, x.shape).count)), dtype, out, "mean")
+    counts = sum(broadcast_to(where, x.shape), axis=axis, dtype=floating, keepdims=keepdims)
+    _warn_of_empty(counts)
+    return _put(np.divide(total, counts), dtype, out, "mean")
 
 
-def _as_asked(quotient: Storage, dtype: DTypeLike | None) -> Storage:
-    """Return a quotient in the requested dtype; NumPy truncates it for a dtype of integers."""
-    if dtype is None or value_dtype(dtype) == quotient.dtype:
-        return quotient
-    return storage_anywhere(SparseTensor(quotient).astype(dtype))
+def _warn_of_empty(counts: Any) -> None:
+    if not counts.all():
+        warnings.warn("Mean of empty slice", RuntimeWarning, stacklevel=3)
 
 
 def nanmean(
@@ -153,16 +207,12 @@ def nanmean(
     >>> weft.nanmean(x)
     np.float64(1.0)
     """
-    storage, has_array = operand(x, "nanmean")
-    axes = Axes.of(axis, storage.shape)
-    total = reduce_storage("add", ("nan_as_zero", *_mean_chain(storage, dtype)), storage, axes)
-    numbers = reduce_storage("add", ("isnan", "logical_not", total.type.dtype), storage, axes)
-    # A slice without numbers has a count of zero, stored or implicit.
-    if not numbers.vals.all() or (numbers.type.fill == 0 and len(numbers.vals) < math.prod(numbers.shape)):
-        warnings.warn("Mean of empty slice", RuntimeWarning, stacklevel=2)
-    means = elementwise("divide", SparseTensor(total), SparseTensor(numbers), SparseTensor)
-    result = _as_asked(storage_of(means), dtype)
-    return finish_reduction(result, axes, keepdims, has_array, out, "nanmean", "same_kind")
+    x = as_tensor(x, "nanmean", out)
+    floating = _floating(x.dtype, dtype)
+    counts = sum(np.logical_not(np.isnan(x)), axis=axis, dtype=floating, keepdims=keepdims)
+    _warn_of_empty(counts)
+    means = np.divide(nansum(x, axis=axis, dtype=floating, keepdims=keepdims), counts)
+    return _put(means, dtype, out, "nanmean", "same_kind")
 
 
 @overload
@@ -220,10 +270,8 @@ def var(
     >>> weft.var(A), weft.var(A, axis=0).todense()
     (np.float64(0.6875), array([1.  , 0.25]))
     """
-    if is_lazy(x) and where is True and out is None:
-        return _lazy_variance(x, axis, dtype, _freedom(ddof, correction), keepdims)
-    result, axes, has_array = _variance("var", x, axis, dtype, ddof, correction, where)
-    return finish_reduction(_as_asked(result, dtype), axes, keepdims, has_array, out, "var")
+    ddof = _freedom(ddof, correction)
+    return _put(_variance(as_tensor(x, "var", out), axis, dtype, ddof, keepdims, where), dtype, out, "var")
 
 
 @overload
@@ -256,16 +304,11 @@ def std(
     >>> weft.std(A), weft.std(A, axis=0).todense()
     (np.float64(0.82915619758885), array([1. , 0.5]))
     """
-    if is_lazy(x) and where is True and out is None:
-        return np.sqrt(_lazy_variance(x, axis, dtype, _freedom(ddof, correction), keepdims))
-    is_integer = dtype is not None and value_dtype(dtype).kind in "biu"  # the variance is truncated before its root
-    result, axes, has_array = _variance("std", x, axis, dtype, ddof, correction, where, root=not is_integer)
-    if is_integer:
-        result = _as_asked(result, dtype)
-        if result.dtype.kind in "iu":  # NumPy's roots of small integers are float16
-            result = _as_asked(result, np.float64)
-        result = apply_unary("sqrt", result)
-    return finish_reduction(_as_asked(result, dtype), axes, keepdims, has_array, out, "std", "same_kind")
+    ddof, truncated = _freedom(ddof, correction), dtype is not None and value_dtype(dtype).kind in "biu"
+    result = _variance(as_tensor(x, "std", out), axis, dtype, ddof, keepdims, where, not truncated)
+    if truncated and dtype is not None:  # NumPy truncates the variance before its root, which is float64
+        result = np.sqrt(result.astype(value_dtype(dtype)).astype(np.float64))
+    return _put(result, dtype, out, "std", "same_kind")
 
 
 def _freedom(ddof: float, correction: float | None) -> float:
@@ -275,128 +318,71 @@ def _freedom(ddof: float, correction: float | None) -> float:
     return ddof if correction is None else correction
 
 
-def lazy_mean(x: Any, axis: Axis, dtype: DTypeLike | None, keepdims: bool) -> Any:
-    """Return the mean of a lazy tensor as an expression."""
-    computed = np.dtype(np.float64) if dtype is None and x.dtype.kind in "biu" else value_dtype(dtype or x.dtype)
-    total = x.astype(computed, copy=False).sum(axis=axis, keepdims=keepdims)
-    return (total / _divisor(Axes.of(axis, x.shape).count)).astype(dtype or computed, copy=False)
-
-
-def _lazy_variance(x: Any, axis: Axis, dtype: DTypeLike | None, ddof: float, keepdims: bool) -> Any:
-    """Return the variance of a lazy tensor as an expression, whose loops visit what is stored."""
-    middle, count, fill = lazy_mean(x, axis, dtype, True), Axes.of(axis, x.shape).count, node_of(x).fill
-
-    def square(distance: Any) -> Any:
-        if distance.dtype.kind != "c":
-            return np.square(distance)
-        return np.square(distance.real) + np.square(distance.imag)
-
-    if fill is None:
-        total = square(x - middle).sum(axis=axis, keepdims=keepdims)
-    else:
-        # Each element that is the fill value has the same distance from the mean.
-        differs = x != fill
-        total = record("select", differs, square(x - middle)).sum(axis=axis, keepdims=keepdims)
-        absent = count - differs.sum(axis=axis, keepdims=True)
-        absent = record("repeat_add", absent, square(fill - middle))
-        total = total + (absent if keepdims else absent.sum(axis=axis))
-    return total / _divisor(count - ddof)
-
-
 def _variance(
-    name: str, x: Any, axis: Axis, dtype: DTypeLike | None, ddof: float, correction: float | None, where: Any,
-    root: bool = False,
-) -> tuple[Storage, Axes, bool]:  # fmt: skip
-    """Return the variance or its root, the axes, and whether the operand was an array."""
-    ddof = _freedom(ddof, correction)
-    storage, has_array = operand(x, name)
-    axes = Axes.of(axis, storage.shape)
-    if where is not True:
-        masked = masked_variance(x, where, axis, _computed(storage, dtype), ddof)[0]
-        return apply_unary("sqrt", masked) if root else masked, axes, has_array
-    return _mean_and_variance(storage, axes, dtype, ddof, root)[1], axes, has_array
+    x: Any, axis: Axis, dtype: DTypeLike | None, ddof: float, keepdims: bool, where: Any = True, root: bool = False
+) -> Any:
+    """Return the variance or its root; ``where`` is None to leave out NaN."""
+    axes, floating = Axes.of(axis, x.shape), _floating(x.dtype, dtype)
+    if where is True:
+        number(axes.count)
+        return _variance_of_all(x, axes.over, floating, keepdims, axes.count, _divisor(axes.count - ddof), root)
+    mask = None if where is None else _mask(where, x.shape)
+    result, freedom = _variance_of_some(x, mask, axes.over, floating, keepdims, ddof, root)
+    if (freedom <= 0).any():
+        warnings.warn("Degrees of freedom <= 0 for slice.", RuntimeWarning, stacklevel=3)
+    return result
 
 
-def mean_and_variance(x: Any, axis: Axis, dtype: DTypeLike) -> tuple[Storage, Storage]:
-    """Return the means and the variances of an operand, which cost little more than the variances."""
-    storage, _ = operand(x, "var")
-    return _mean_and_variance(storage, Axes.of(axis, storage.shape), dtype, 0, False)
+def nanvar(
+    x: Any, /, axis: Axis = None, dtype: DTypeLike | None = None, out: Any = None, ddof: float = 0,
+    keepdims: bool = False,
+) -> Any:  # fmt: skip
+    """Return the variance over some axes of the elements that are not NaN.
+
+    The arguments are those of :func:`weft.var`. Unlike NumPy's, the function has no ``correction``, ``where`` or
+    ``mean``.
+
+    Returns
+    -------
+    SparseTensor, ndarray or NumPy scalar
+        A dense result; a scalar if no axis is left.
+
+    Raises
+    ------
+    DensifyError
+        If the result exceeds ``weft.config.max_densify_bytes``.
+
+    Examples
+    --------
+    >>> import weft
+    >>> x = weft.asarray([0.0, float("nan"), 2.0], format="coo")
+    >>> weft.nanvar(x)
+    np.float64(1.0)
+    """
+    result = _variance(as_tensor(x, "nanvar", out), axis, dtype, ddof, keepdims, None)
+    return _put(result, dtype, out, "nanvar", "same_kind")
 
 
-def _mean_and_variance(
-    storage: Storage, axes: Axes, dtype: DTypeLike | None, ddof: float, root: bool
-) -> tuple[Storage, Storage]:
-    """Return the means, and the variances or their roots."""
-    storage = stored_only(storage)
-    if not storage.format.is_dense and not storage.format.is_unique:
-        storage = foreign_tensors.convert(storage, storage.format.canonical())
-    for conversion in _mean_chain(storage, dtype):
-        storage = apply_unary(conversion, storage)
-    # Two passes: the mean of each slice, then the squared distances from it.
-    if not becomes_array(storage, axes):
-        storage = free_first(storage, axes)
-    middle = _divided(reduce_storage("add", (), storage, axes), axes.count)
-    stored = _squares(storage, middle, axes)
-    divisor = _divisor(axes.count - ddof)
-    if storage.format.is_dense:
-        # A dense tensor has no implicit entries.
-        result = apply_scalar("divide", stored, divisor, False)
-        return middle, apply_unary("sqrt", result) if root else result
-    return middle, _with_absent(storage, middle, stored, axes, divisor, root)
+def nanstd(
+    x: Any, /, axis: Axis = None, dtype: DTypeLike | None = None, out: Any = None, ddof: float = 0,
+    keepdims: bool = False,
+) -> Any:  # fmt: skip
+    """Return the standard deviation over some axes of the elements that are not NaN.
+
+    The arguments, results and errors are those of :func:`nanvar`.
+
+    Examples
+    --------
+    >>> import weft
+    >>> x = weft.asarray([0.0, float("nan"), 2.0], format="coo")
+    >>> weft.nanstd(x)
+    np.float64(1.0)
+    """
+    result = _variance(as_tensor(x, "nanstd", out), axis, dtype, ddof, keepdims, None, True)
+    return _put(result, dtype, out, "nanstd", "same_kind")
 
 
-def _squared_distance(dtype: np.dtype[Any], a: Expr, b: Expr) -> Expr:
-    distance = Apply("subtract", (a, b))
-    if dtype.kind != "c":
-        return Apply("square", (distance,))
-    re, im = (Apply("square", (Apply(part, (distance,)),)) for part in ("real", "imag"))
-    return Apply("add", (re, im))
-
-
-def _squares(storage: Storage, middle: Storage, axes: Axes) -> Storage:
-    """Return the sum of the squared distances of stored entries from the mean of their slice."""
-    values, over = (storage, axes.over) if axes.free else (vector(storage.vals), (0,))
-    storages: tuple[Storage, ...] = (values, middle)
-    if axes.free and not storage.format.is_dense:  # a mask limits the sum to stored entries
-        mask = storage.with_values(np.ones(len(storage.vals), middle.vals.real.dtype), 0)
-        storages = (mask, values, middle)
-    return _squares_plan(tuple([s.type for s in storages]), over).run(storages)
-
-
-@kept
-def _squares_plan(types: tuple[TensorType, ...], over: tuple[int, ...]) -> execution.Plan:
-    """Return the plan of a sum of squared distances over some axes, of a mask if there is one, values and means."""
-    *masks, values, middle = types
-    order = values.format.order
-    indices = tuple(f"i{axis}" for axis in range(order)) if len(over) < order else ("i",)
-    free = tuple(v for axis, v in enumerate(indices) if axis not in over)
-    value = _squared_distance(np.dtype(values.dtype), Access("A", indices), Access("M", free))
-    if masks:
-        value = Apply("multiply", (Access("K", indices), value))
-    if over:
-        value = Reduce("add", tuple(indices[axis] for axis in over), value)
-    return plan_operation(Assignment(Access("C", free), value), types, middle.format)
-
-
-def _with_absent(storage: Storage, middle: Storage, stored: Storage, axes: Axes, divisor: float, root: bool) -> Storage:
-    """Return the variance or its root, with the implicit entries added to the squared distances of the stored ones."""
-    counts = count_stored(storage, axes, middle.format)
-    # Values are combined one by one, which needs equal coordinates.
-    if not same_structure(stored, middle, counts):
-        format = Format.dense(len(axes.free))
-        stored, middle, counts = (foreign_tensors.convert(t, format) for t in (stored, middle, counts))
-    absent = Apply("subtract", (Access("n", ()), Access("K", ("i",))))
-    distance = _squared_distance(storage.dtype, Access("f", ()), Access("M", ("i",)))
-    total = Apply("add", (Access("S", ("i",)), Apply("repeat_add", (absent, distance))))
-    value: Expr = Apply("divide", (total, Access("d", ())))
-    # Each of the (n - stored) implicit entries has the same squared distance from the mean.
-    fill, n, by = storage.dtype.type(storage.type.fill), number(axes.count), np.asarray(divisor, stored.dtype)
-    s, k, m = (vector(t.vals) for t in (stored, counts, middle))
-    scalars = [Storage.dense(np.asarray(x)) for x in (n, fill, by)]
-    operands = (s, scalars[0], k, scalars[1], m, scalars[2])
-    vals = flat_map(Apply("sqrt", (value,)) if root else value, operands)
-    # A slice without stored entries is an implicit entry of the result.
-    with np.errstate(all="ignore"):
-        far = np.abs(fill - middle.dtype.type(middle.type.fill)) ** 2
-        everything = OPERATORS["repeat_add"].ufunc(n, far) / by
-    return stored.with_values(vals, np.sqrt(everything) if root else everything)
+def mean_and_squares(x: Any, axis: tuple[int, ...], dtype: DTypeLike) -> tuple[Any, Any]:
+    """Return the means over some axes, and the sums of squared distances from them."""
+    axes = Axes.of(axis, x.shape)
+    return _mean_and_squares(x, axes.over, value_dtype(dtype), axes.count)

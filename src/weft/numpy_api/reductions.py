@@ -334,6 +334,16 @@ def operand(x: Any, name: str, read: Callable[[Any], Any] = as_operand) -> tuple
     return argument.storage, argument.is_array
 
 
+def as_tensor(x: Any, name: str, out: Any = None, read: Callable[[Any], Any] = as_operand) -> Any:
+    # Returns an argument as a tensor or an array; a lazy one is computed if the result goes into ``out``.
+    if type(x) is SparseTensor or (out is None and is_lazy(x)) or (type(x) is np.ndarray and x.ndim):
+        if in_use and not is_lazy(x):
+            read(x)  # which refuses tensors on devices
+        return x
+    storage, is_array = operand(x, name, read)
+    return storage.to_dense_array() if is_array and storage.shape else SparseTensor(storage)
+
+
 def finish_reduction(
     result: Storage, axes: Axes, keepdims: bool, has_array: bool, out: Any, name: str, casting: str = "unsafe"
 ) -> Any:

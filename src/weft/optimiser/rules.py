@@ -172,8 +172,8 @@ def split_sum(node: Expr, facts: Facts) -> Expr | None:
         return None
     scans: list[Expr] = [Reduce("add", node.vars, each) for each in products]
     # Loops that share none are told apart by their variables: the sums of A(i,j) and of A(j,j) share none.
-    around = {frozenset(free_variables(scan)) for scan in scans}
-    if len(node.vars) > 1 or around != {frozenset(free_variables(node))} or not free_variables(node):
+    loops, around = {*free_variables(node)}, {frozenset(free_variables(scan)) for scan in scans}
+    if len(node.vars) > 1 or around != {frozenset(loops)} or not loops or not loops <= {*facts.place}:
         scans = [renamed(scan, variables={v: facts.unused(v) for v in node.vars if k}) for k, scan in enumerate(scans)]
     total: Expr = Apply("negative", (scans[0],)) if terms[0][0] else scans[0]
     for (negative, _), scan in zip(terms[1:], scans[1:], strict=True):

@@ -695,7 +695,7 @@ def _explain_lazy(operands: Sequence[Any], named: Mapping[str, Any], stages: boo
         if len(program) > 1:  # names that are those of the same tensors in all statements
             shown = {}
             for name, read in statement.reads.items():
-                key = read if isinstance(read, str) else (id(read.of), read.without)
+                key = read.of if isinstance(read.of, str) else (id(read.of), read.without)
                 shown[name] = names.setdefault(key, f"A{1 + sum(n[0] == 'A' for n in names.values())}")
             target = names.setdefault(statement.name, f"R{len(texts) + 1}")
             value = renamed(assignment.value, shown)

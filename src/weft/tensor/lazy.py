@@ -21,23 +21,18 @@ from ..errors import DTypeError, UnsupportedError, WeftError
 from ..execution.plan_cache import PlanCache
 from ..index_notation.nodes import Assignment
 from ..index_notation.operator_table import OPERATORS
-from ..operations.operands import StorageHolder, operand_anywhere, refusal, replace_storage, scalar_storage
+from ..operations.operands import StorageHolder, is_scalar, operand_anywhere, refusal, replace_storage, scalar_storage
 from ..records import replace
+from ..runtime.devices import in_use
 from ..storage import Storage
 from ..tracebacks import end_at_caller
 from . import recorded
-from .operators import element, power, power_operator, wrap_result
-from .recorded import Argument, Recorded, Source
+from .operators import INFIX, element, power, power_operator, wrap_result
+from .recorded import Argument, Recorded, Source, Statement
 from .sparse_tensor import SparseTensor
 
 P = ParamSpec("P")
 T = TypeVar("T")
-_NUMBERS = (bool, int, float, complex)
-
-
-def _pair(op: str) -> tuple[Any, Any]:
-    """Return the methods of an operator with the tensor on the left, and with the tensor on the right."""
-    return (lambda self, other: record(op, self, other)), (lambda self, other: record(op, other, self))
 
 
 class LazyTensor(SparseTensor):
@@ -132,44 +127,7 @@ class LazyTensor(SparseTensor):
             node = recorded.mapped(name, (node,))
         return LazyTensor(node.reduced(op, axis, keepdims))
 
-    __add__, __radd__ = _pair("add")
-    __sub__, __rsub__ = _pair("subtract")
-    __mul__, __rmul__ = _pair("multiply")
-    __truediv__, __rtruediv__ = _pair("divide")
-    __floordiv__, __rfloordiv__ = _pair("floor_divide")
-    __mod__, __rmod__ = _pair("remainder")
-    __and__, __rand__ = _pair("bitwise_and")
-    __or__, __ror__ = _pair("bitwise_or")
-    __xor__, __rxor__ = _pair("bitwise_xor")
-    __lshift__, __rlshift__ = _pair("left_shift")
-    __rshift__, __rrshift__ = _pair("right_shift")
-    __matmul__, __rmatmul__ = _pair("matmul")
-    __eq__, _ = _pair("equal")
-    __ne__, _ = _pair("not_equal")
-    __lt__, _ = _pair("less")
-    __le__, _ = _pair("less_equal")
-    __gt__, _ = _pair("greater")
-    __ge__, _ = _pair("greater_equal")
-    __pow__, __rpow__ = _pair("**")
-    del _
-    # In-place operators bind the name to another lazy tensor, as those of numbers do.
-    __iadd__, __isub__, __imul__, __itruediv__, __ifloordiv__, __imod__, __iand__, __ior__, __ixor__ = (
-        __add__, __sub__, __mul__, __truediv__, __floordiv__, __mod__, __and__, __or__, __xor__,
-    )  # fmt: skip
-    __ilshift__, __irshift__, __imatmul__, __ipow__ = __lshift__, __rshift__, __matmul__, __pow__
     __hash__ = None  # type: ignore[assignment]
-
-    def __invert__(self) -> Any:
-        return record("invert", self)
-
-    def __neg__(self) -> Any:
-        return record("negative", self)
-
-    def __pos__(self) -> Any:
-        return record("positive", self)
-
-    def __abs__(self) -> Any:
-        return record("absolute", self)
 
     def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **options: Any) -> Any:
         if method == "__call__" and not options:
@@ -186,7 +144,21 @@ class LazyTensor(SparseTensor):
         return f"<lazy tensor: shape={self.shape}, dtype={self.dtype}; weft.compute() computes it>"
 
 
-_KNOWN = {*_NUMBERS, LazyTensor, SparseTensor, Storage, np.ndarray}
+_METHODS = INFIX | {
+    "__matmul__": "matmul", "__rmatmul__": "matmul", "__imatmul__": "matmul", "__pow__": "**", "__rpow__": "**",
+    "__ipow__": "**", "__invert__": "invert", "__neg__": "negative", "__pos__": "positive", "__abs__": "absolute",
+}  # fmt: skip
+
+
+def _recording(method: str, op: str) -> Callable[..., Any]:
+    """Return a method that records an operator; those in place bind the name to another lazy tensor, as of numbers."""
+    if method[2] == "r" and f"__{method[3:]}" in _METHODS:  # the tensor is on the right
+        return lambda self, other: record(op, other, self)
+    return lambda *operands: record(op, *operands)
+
+
+for _method, _op in _METHODS.items():
+    setattr(LazyTensor, _method, _recording(_method, _op))
 
 
 def is_lazy(*operands: Any) -> bool:
@@ -196,25 +168,31 @@ def is_lazy(*operands: Any) -> bool:
 
 def node_of(x: Any) -> Recorded:
     """Return the recorded expression of an operand."""
-    waiting = x._recorded if type(x) is LazyTensor else None
-    node = waiting or recorded.leaf_of(x)
-    if node is None:
+    if (node := _known_node(x)) is None:
         raise DTypeError(f"weft takes tensors, arrays and numbers, not {type(x).__name__}")
-    if waiting is None:
-        return replace(node, is_array=x._is_array) if type(x) is LazyTensor else node
+    return node
+
+
+def _known_node(x: Any) -> Recorded | None:
+    """Return the recorded expression of an operand; None for objects that weft does not know."""
+    node = x._recorded if type(x) is LazyTensor else None
+    if node is None:
+        node = recorded.leaf_of(x)
+        return replace(node, is_array=x._is_array) if node and type(x) is LazyTensor else node
     if node.size > recorded.LARGEST:  # it becomes a statement of its own
-        node = recorded.leaf(x, node.shape, node.dtype, None, node.is_array)
+        planned = node.is_planned
+        node = node.apart() if planned else recorded.leaf(x, node.shape, node.dtype, None, node.is_array)
     return replace(node, before=(weakref.ref(x), *[b for b in node.before if b() is not None]))
 
 
 def record(op: str, *operands: Any) -> Any:
     """Return an operator on lazy tensors and other operands; ``NotImplemented`` for objects that weft does not know."""
-    if any(type(x) not in _KNOWN and recorded.leaf_of(x) is None for x in operands):
+    nodes: list[Any] = [x if is_scalar(x) else _known_node(x) for x in operands]
+    if any(node is None for node in nodes):
         return NotImplemented
     try:
         if op == "**":
             return _power(*operands)
-        nodes = [x if type(x) in _NUMBERS else node_of(x) for x in operands]
         return LazyTensor(recorded.product(*nodes) if op == "matmul" else recorded.mapped(op, nodes))
     except WeftError as error:
         end_at_caller(error)
@@ -223,7 +201,7 @@ def record(op: str, *operands: Any) -> Any:
 
 def written(assignment: Assignment, operands: Mapping[str, Any]) -> LazyTensor:
     """Return an assignment with lazy tensors and other operands; numbers take their dtypes from these."""
-    nodes = {name: node_of(x) for name, x in operands.items() if type(x) not in _NUMBERS}
+    nodes = {name: node_of(x) for name, x in operands.items() if not is_scalar(x)}
     beside = np.result_type(*[node.dtype for node in nodes.values()])
     numbers = {name: node_of(scalar_storage(x, beside)) for name, x in operands.items() if name not in nodes}
     return LazyTensor(recorded.substituted(assignment, nodes | numbers))
@@ -241,15 +219,20 @@ def _power(left: Any, right: Any) -> Any:
     return record("power", left, right)
 
 
+def apart(x: LazyTensor) -> LazyTensor:
+    """Return a lazy tensor that is computed by a statement of its own."""
+    return LazyTensor(node_of(x).apart())
+
+
 def chosen(condition: Any, yes: Any, no: Any) -> Any:
     """Return the elements of ``yes`` where a condition holds, and those of ``no`` elsewhere."""
-    sides = [x if type(x) in _NUMBERS else lazy(x) for x in (yes, no)]
+    sides = [x if is_scalar(x) else lazy(x) for x in (yes, no)]
     dtype = np.result_type(*[x.dtype if type(x) is LazyTensor else x for x in sides])
     condition = lazy(condition)
     conditions = condition, record("logical_not", condition)
 
     def only(k: int, sign: str = "") -> Any:
-        side = sides[k] if type(sides[k]) in _NUMBERS else sides[k]._in_dtype(dtype)
+        side = sides[k] if is_scalar(sides[k]) else sides[k]._in_dtype(dtype)
         picked = record("select", conditions[k], -side if sign else side)._in_dtype(dtype)
         return -picked if sign else picked
 
@@ -262,7 +245,7 @@ def chosen(condition: Any, yes: Any, no: Any) -> Any:
 
 def _has_negative_zeros(side: Any) -> bool:
     """Return whether absent entries may be -0.0, which is not what ``select`` returns for them."""
-    fill = side if type(side) in _NUMBERS else node_of(side).fill
+    fill = side if is_scalar(side) else node_of(side).fill
     return fill is not None and fill == 0 and bool(np.signbit(np.real(fill)))
 
 
@@ -343,6 +326,10 @@ def _result(storage: Storage, is_array: bool) -> Any:
     return wrap_result(SparseTensor, storage, is_array) if storage.shape else element(storage)
 
 
+_PLAIN = frozenset((bool, int, str, type(None)))
+"""Types of arguments that are equal to others only if they are the same."""
+
+
 # -- functions ------------------------------------------------------------------------------------------------------
 class Fused:
     """Function whose tensors are recorded, and computed when it returns."""
@@ -386,23 +373,35 @@ class Fused:
 
     def _run(self, arguments: Sequence[Any], names: tuple[str, ...]) -> Any:
         """Run the program that is kept for the types and shapes of tensors, and for other arguments themselves."""
-        operands = [operand_anywhere(x) if _is_tensor(x) else None for x in arguments]
-        key = names, *[
-            _same(x) if o is None else (o.storage.type.number, o.storage.shape, o.is_array)
-            for x, o in zip(arguments, operands, strict=True)
-        ]  # fmt: skip
+        key, storages = list[Any](names), list[Any]()
+        for x in arguments:
+            cls, storage = x.__class__, None
+            if cls in _PLAIN:
+                key += cls, x
+            elif (operand := operand_anywhere(x) if _is_tensor(x) else None) is None:
+                key.append(_same(x))
+            else:
+                storage, is_array = operand
+                key += storage.type.number, storage.shape, is_array, storage.device if in_use else ""
+            storages.append(storage)
+        kept = tuple(key)
+        program, are_arrays, form = self._programs.find(kept) or self._programs.get(
+            kept, lambda: self._recorded(arguments, names)
+        )
+        results = [
+            _result(storage, is_array)
+            for storage, is_array in zip(
+                recorded.run_statements(program, len(are_arrays), storages), are_arrays, strict=True
+            )
+        ]
+        return results[0] if type(form) is Argument else _replaced(form, Argument, _at(results))
 
-        def make() -> tuple[list[recorded.Statement], list[bool], Any]:
-            places = [
-                x if o is None else _placed(x, k) for k, (x, o) in enumerate(zip(arguments, operands, strict=True))
-            ]
-            results, form = self.recorded(places, names)
-            nodes = [node_of(x) for x in results]
-            return recorded.statements(nodes), [node.is_array for node in nodes], form
-
-        program, are_arrays, form = self._programs.get(key, make)
-        storages = recorded.run_statements(program, len(are_arrays), arguments)
-        return _replaced(form, Argument, _at([_result(s, a) for s, a in zip(storages, are_arrays, strict=True)]))
+    def _recorded(self, arguments: Sequence[Any], names: tuple[str, ...]) -> tuple[list[Statement], list[bool], Any]:
+        """Return the program for arguments of these types and shapes, and what holds places for its results."""
+        placed = [_placed(x, k) if _is_tensor(x) else x for k, x in enumerate(arguments)]
+        results, form = self.recorded(placed, names)
+        nodes = [node_of(x) for x in results]
+        return recorded.statements(nodes), [node.is_array for node in nodes], form
 
 
 def _same(x: Any) -> Any:
@@ -448,7 +447,7 @@ def _replaced(value: Any, cls: type[Any], change: Callable[[Any], Any]) -> Any:
 def _is_tensor(x: Any) -> bool:
     """Return whether an argument is recorded: a tensor or an array with axes, of weft, NumPy or another package."""
     if isinstance(x, (SparseTensor, np.ndarray)):
-        return bool(x.ndim)
+        return isinstance(x, SparseTensor) or bool(x.ndim)
     return not isinstance(x, (int, float, complex, str, tuple, list, dict, type(None))) and bool(
         getattr(x, "shape", ()) and operand_anywhere(x)
     )

@@ -269,6 +269,7 @@ def _within(op: str) -> InPlace:
             end_at_caller(error)
             raise
 
+    method.__name__ = op
     return method  # type: ignore[return-value]  # as a method it takes one argument less
 
 
@@ -289,6 +290,7 @@ def _pair(op: str) -> tuple[Infix, Infix]:
             end_at_caller(error)
             raise
 
+    forward.__name__ = reflected.__name__ = op
     return forward, reflected  # type: ignore[return-value]  # as methods they take one argument less
 
 
@@ -392,3 +394,9 @@ class Operators(StorageHolder):
 
     def __abs__(self) -> SparseTensor:
         return unary("absolute", self)  # type: ignore[no-any-return]
+
+
+INFIX: dict[str, str] = {
+    method: op for method, function in vars(Operators).items() if (op := getattr(function, "__name__", "")) in OPERATORS
+}
+"""The operator of each method that takes two operands."""

@@ -10,7 +10,7 @@ from __future__ import annotations
 import itertools
 import math
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -27,7 +27,7 @@ from ..operations.axes import normalize_axis_tuple
 from ..operations.elementwise import scalar_beside, with_axes, without_axes
 from ..operations.operands import Operand, operand_anywhere
 from ..records import cached, record, replace
-from ..storage import Storage
+from ..storage import Storage, fill_of, tensor_type
 
 LARGEST = 64
 """Nodes of an expression beyond which it becomes a statement of its own, which others read."""
@@ -49,20 +49,18 @@ class Argument:
 class Source:
     """An object that an expression reads when it runs."""
 
-    of: Any  # a tensor, an array, or the storage of a number
+    of: Any  # a tensor, an array, the storage of a number, an expression that is computed before, or its name
     without: tuple[int, ...] = ()  # axes of size 1 that are left out
 
-    def operand(self) -> Operand:
+    def storage(self) -> Storage:
         """Return the present storage."""
-        if isinstance(self.of, Storage):
-            return Operand(self.of, False)
-        operand = operand_anywhere(self.of)
+        operand = Operand(self.of, False) if isinstance(self.of, Storage) else operand_anywhere(self.of)
         if operand is None:
             raise UnsupportedError(
                 "a function of fused(static=True) runs before there are values, and asks for some: for an if, a number "
                 "or a function that is not recorded; without static=True they are computed then"
             )
-        return Operand(without_axes(operand.storage, [*self.without]), operand.is_array)
+        return operand.storage
 
 
 @record
@@ -123,9 +121,21 @@ class Recorded:
         read = {a.tensor for a in accesses(expr)}
         return replace(self, expr=expr, sources={name: s for name, s in sources.items() if name in read})
 
-    def mapped(self, op: str) -> Recorded:
-        """Return a unary operator of the expression."""
-        return mapped(op, (self,))
+    def apart(self) -> Recorded:
+        """Return the expression as a statement of its own, which is computed before."""
+        free = free_variables(self.expr)
+        kept = [k for k, v in enumerate(self.axes) if v in free]
+        part = replace(self, axes=tuple([self.axes[k] for k in kept]), shape=tuple([self.shape[k] for k in kept]))
+        result = leaf(part, part.shape, self.dtype, self.fill, self.is_array)
+        result = result.with_axes([k for k in range(self.ndim) if k not in kept])
+        return replace(result, line=self.line, before=self.before)
+
+    @property
+    def is_planned(self) -> bool:
+        """True if the expression is for arguments that are not there yet."""
+        return any(
+            type(s.of) is Argument or (type(s.of) is Recorded and s.of.is_planned) for s in self.sources.values()
+        )
 
     def reduced(self, op: str, axis: Any, keepdims: bool) -> Recorded:
         """Return a reduction over some axes."""
@@ -177,27 +187,28 @@ def leaf_of(obj: Any) -> Recorded | None:
 
 
 def _number(op: str, value: Any, beside: Recorded, first: bool) -> tuple[str, Recorded]:
-    """Return the operator and a number beside an expression: an operand, if the fill value is known without it.
-
-    Other numbers then run the same kernel.
-    """
-    operand = None if type(value) is bool else scalar_beside(op, value, beside.dtype, first)
-    told = None if operand is None else _told(op, operand.vals[0], beside, first)
-    if operand is None or told is None:
-        dtype = np.dtype(bool) if operand is None else operand.dtype
-        return op, Recorded(Literal(value), (), (), dtype, {}, value, 1, False, "")
-    return told, replace(leaf(operand, (), operand.dtype, None, False), fill=None if told == op else value)
+    """Return the operator and a number beside an expression: an operand, so that other numbers run the same kernel."""
+    if isinstance(value, (bool, np.bool_)):
+        return op, Recorded(Literal(bool(value)), (), (), np.dtype(bool), {}, value, 1, False, "")
+    operand = scalar_beside(op, value, beside.dtype, first)
+    number = operand.vals[0]
+    told = _told(op, number, beside, first)
+    if told is None and number == 0:  # it may decide the structure, as in A != 0
+        plain = number.item()
+        if scalar_beside(op, plain, beside.dtype, first).dtype == operand.dtype:
+            return op, Recorded(Literal(plain), (), (), operand.dtype, {}, plain, 1, False, "")
+    elif told is None:  # the fill value of the result follows from the number, which an operand tells by its own
+        known = tensor_type(operand.type.dtype, operand.format, (), fill_of(operand.dtype, number))
+        operand = Storage((), known, (), operand.vals)
+    return told or op, replace(leaf(operand, (), operand.dtype, None, False), fill=number)
 
 
 def _told(op: str, number: Any, beside: Recorded, first: bool) -> str | None:
     """Return the operator that is told what absent entries give beside a number; None if that depends on the number."""
     fill = beside.fill
-    if fill is None:
-        return None if op == "power" else op
-    if op in ("multiply", "divide"):
-        keeps_zero = fill == 0 and np.isfinite(number) and (op == "multiply" or (number != 0 and not first))
-        return op if keeps_zero else None
-    if number == 0:  # it may decide the structure, as in A != 0
+    if fill is None or (op == "multiply" and fill == 0):
+        return op
+    if number == 0:
         return None
     own = beside.dtype.type(fill)
     with np.errstate(all="ignore"):
@@ -301,31 +312,37 @@ class Statement:
 
     name: str
     assignment: Assignment
-    reads: Mapping[str, Source | str]  # what the names of operands stand for: an object, or an earlier statement
+    reads: Mapping[str, Source]  # what the names of operands stand for
     ones: tuple[int, ...]  # axes of size 1 of the result that the assignment does not have
     line: str
 
-    def storages(self, values: Mapping[str, Storage], of: Callable[[Any], Any] = lambda obj: obj) -> dict[str, Storage]:
-        """Return the operands, from earlier results and from what ``of`` returns in the place of each object."""
-        return {
-            name: values[read] if isinstance(read, str) else replace(read, of=of(read.of)).operand().storage
-            for name, read in self.reads.items()
-        }
+    def storages(self, values: Mapping[str, Storage], arguments: Sequence[Storage] = ()) -> dict[str, Storage]:
+        """Return the operands: results of earlier statements, arguments of a function, and what objects are now."""
+        operands = dict[str, Storage]()
+        for name, source in self.reads.items():
+            of = source.of
+            kind = of.__class__
+            if kind is Storage:
+                storage = of
+            elif kind is str:
+                storage = values[of]
+            else:
+                storage = arguments[of.place] if kind is Argument and arguments else source.storage()
+            operands[name] = without_axes(storage, [*source.without]) if source.without else storage
+        return operands
 
     def result(self, storages: Mapping[str, Storage]) -> Storage:
-        """Compute the statement."""
+        """Compute the statement, without the axes of size 1."""
         value, target = self.assignment.value, self.assignment.target.indices
         if isinstance(value, Access) and sorted(value.indices) == sorted(target):
             order = tuple([value.indices.index(v) for v in target])
             (storage,) = storages.values()
-            result = storage if order == tuple(range(len(order))) else storage.permuted(order)
-        else:
-            try:
-                result = execution.evaluate(self.assignment, storages)
-            except WeftError as error:
-                error.add_note(f"the expression was written in {self.line}")
-                raise
-        return with_axes(result, self.ones)
+            return storage if order == tuple(range(len(order))) else storage.permuted(order)
+        try:
+            return execution.evaluate(self.assignment, storages)
+        except WeftError as error:
+            error.add_note(f"the expression was written in {self.line}")
+            raise
 
 
 def run(nodes: Sequence[Recorded]) -> list[Storage]:
@@ -333,34 +350,44 @@ def run(nodes: Sequence[Recorded]) -> list[Storage]:
     return run_statements(statements(nodes), len(nodes))
 
 
-def run_statements(program: Sequence[Statement], count: int, arguments: Sequence[Any] = ()) -> list[Storage]:
+def run_statements(program: Sequence[Statement], count: int, arguments: Sequence[Storage] = ()) -> list[Storage]:
     """Return the results of a program, which are its statements of the names ``r0``, ``r1`` and so on."""
-    values: dict[str, Storage] = {}
-
-    def of(obj: Any) -> Any:
-        return arguments[obj.place] if arguments and isinstance(obj, Argument) else obj
-
+    values, results = dict[str, Storage](), dict[str, Storage]()
     for statement in program:
-        values[statement.name] = statement.result(statement.storages(values, of))
-    return [values[f"r{k}"] for k in range(count)]
+        result = values[statement.name] = statement.result(statement.storages(values, arguments))
+        results[statement.name] = with_axes(result, statement.ones)
+    return [results[f"r{k}"] for k in range(count)]
 
 
 def statements(nodes: Sequence[Recorded]) -> list[Statement]:
     """Return the statements that compute expressions, in the order in which they run."""
-    values = {f"r{k}": (node.expr, node.axes) for k, node in enumerate(nodes)}
-    lines = {f"r{k}": node.line for k, node in enumerate(nodes)}
-    if len(nodes) > 1:
+    named = {f"r{k}": node for k, node in enumerate(nodes)}
+    sources, waiting = dict[str, Source](), [*nodes]
+    while waiting:
+        for name, source in waiting.pop().sources.items():
+            if isinstance(source.of, Recorded):
+                before = f"x{id(source.of)}"
+                if before not in named:
+                    named[before] = source.of
+                    waiting.append(source.of)
+                source = replace(source, of=before)
+            sources[name] = source
+    values = {name: (node.expr, node.axes) for name, node in named.items()}
+    if len(values) > 1:
         _share(values)
-    sources = {name: source for node in nodes for name, source in node.sources.items()}
     program, left = list[Statement](), dict(values)
+
+    def reads(expr: Expr) -> set[str]:
+        return {s.of if (s := sources.get(a.tensor)) and type(s.of) is str else a.tensor for a in accesses(expr)}
+
     while left:
-        name = next(n for n, (e, _) in left.items() if not any(a.tensor in left for a in accesses(e)))
+        name = next(n for n, (e, _) in left.items() if reads(e).isdisjoint(left))
         expr, axes = left.pop(name)
         free = free_variables(expr)
         plain, names = standard(Assignment(Access("C", tuple([v for v in axes if v in free])), expr))
-        reads = {new: old if old in values else sources[old] for old, new in names.items()}
+        operands = {new: sources.get(old) or Source(old) for old, new in names.items()}
         ones = tuple([k for k, v in enumerate(axes) if v not in free])
-        program.append(Statement(name, plain, reads, ones, lines.get(name, nodes[0].line)))
+        program.append(Statement(name, plain, operands, ones, named[name if name in named else "r0"].line))
     return program
 
 
