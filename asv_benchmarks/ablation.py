@@ -25,7 +25,7 @@ from weft.ir.nodes import Function
 from weft.ir.printer import function_text
 from weft.optimizations import OPTIMIZATIONS, Optimization
 
-from .inputs import matrix, scaled, shifted, stencil, tensor
+from .inputs import blocked, matrix, scaled, shifted, stencil, tensor
 from .measure import Ratio, Run, interleaved, threads
 
 __all__ = ["CASES", "Lines", "Row", "lines_of", "main", "measured"]
@@ -144,6 +144,12 @@ def product(name: str, format: str, columns: int = 0) -> Callable[[], Run]:
         return lambda: a @ x
 
     return make
+
+
+def block_product() -> Run:
+    found = blocked(3000, 24_000)
+    a, b = (weft.asarray(m).asformat("bsr", blocksize=(3, 3)) for m in (found, shifted(found, 3)))
+    return lambda: a @ b
 
 
 def dense_product() -> Run:
@@ -325,6 +331,7 @@ CASES: dict[str, Callable[[], Run]] = {
     "dense product": dense_product,
     "bsr SpMV": product("blocked3", "bsr"),
     "bsr SpMM": product("blocked3", "bsr", 32),
+    "bsr @ bsr": block_product,
     "dense dot": dense_dot,
     "long rows SpMV": long_rows,
     "rows of 45 SpMV": rows_of_45("y(i) = A(i,j)*x(j)"),

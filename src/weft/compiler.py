@@ -32,6 +32,7 @@ from .ir.passes.partial_sums import partial_sums
 from .ir.passes.polling import with_polls
 from .ir.passes.prefetch_streams import prefetch_memory
 from .ir.passes.reciprocals import divide_by_reciprocals
+from .ir.passes.register_blocks import blocks_in_registers
 from .ir.passes.scalar_powers import scalar_powers
 from .ir.passes.serial_scans import serial_scans
 from .ir.passes.simplify import simplify
@@ -218,6 +219,8 @@ def optimize(function: Function, options: CodeOptions, trace: Trace) -> Function
     """Return a function with the same results whose loops are faster, and can be interrupted."""
     if options.enabled("single-entries"):
         function = trace("single entries", single_entries, function)
+    if options.enabled("register-blocks"):
+        function = trace("register blocks", blocks_in_registers, function)
     if options.enabled("reciprocals"):
         function = trace("reciprocals", divide_by_reciprocals, function)
     if options.enabled("scalar-powers"):

@@ -71,7 +71,9 @@ OPTIMIZATIONS = (
         "register-strips", "Strips of a dense row of the result are summed in registers.", ("SpMM 32", "dense product")
     ),
     Optimization(
-        "register-blocks", "Blocks of the result whose size is known are summed in registers.", ("bsr SpMV", "bsr SpMM")
+        "register-blocks",
+        "Blocks of the result whose size is known are summed in registers.",
+        ("bsr SpMV", "bsr SpMM", "bsr @ bsr"),
     ),
     Optimization(
         "whole-rows",
@@ -224,8 +226,8 @@ NAMES = tuple(one.name for one in (*OPTIMIZATIONS, *ON_DEVICES))
 PASSES = (
     "explicit sums", "one sum", "one order", "independent sums", "format views", "cheapest schedule",
     "nearest format", "tiling", "parallel loop", "positions", "user schedule", "result placement", "entry tiles",
-    "lowering", "serial scans", "simplify", "single entries", "reciprocals", "scalar powers", "vector math", "prefetch",
-    "polling", "partial sums",
+    "lowering", "serial scans", "simplify", "single entries", "register blocks", "reciprocals", "scalar powers",
+    "vector math", "prefetch", "polling", "partial sums",
 )  # fmt: skip
 """The compiler's passes: each is one line of ``weft.compiler``."""
 STAGES = ("index notation", "formats", "schedule", "attribute queries", "concrete notation", "lattices", "ir", "c")
