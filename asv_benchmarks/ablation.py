@@ -25,7 +25,7 @@ from weft.ir.nodes import Function
 from weft.ir.printer import function_text
 from weft.optimizations import OPTIMIZATIONS, Optimization
 
-from .inputs import blocked, matrix, scaled, shifted, stencil, tensor
+from .inputs import blocked, matrix, redrawn, scaled, shifted, stencil, tensor
 from .measure import Ratio, Run, interleaved, threads
 
 __all__ = ["CASES", "Lines", "Row", "lines_of", "main", "measured"]
@@ -220,6 +220,11 @@ def binary(name: str, run: Callable[[Any, Any], Any], format: str = "csr") -> Ca
     return make
 
 
+def independent_sum() -> Run:
+    a, b = (weft.asarray(s) for s in (matrix("uniform"), redrawn(matrix("uniform"))))
+    return lambda: a + b
+
+
 def into(result: str, text: str, format: str = "csr", name: str = "Lin") -> Callable[[], Run]:
     """A result in another format than that of its operands, of which ``B`` has other coordinates than ``A``."""
 
@@ -365,6 +370,7 @@ CASES: dict[str, Callable[[], Run]] = {
     "threads: A + B": binary("uniform", lambda a, b: a + b),
     "threads: dcsr + dcsr": binary("uniform", lambda a, b: a + b, "dcsr"),
     "A + B": binary("uniform", lambda a, b: a + b),
+    "A + B, independent": independent_sum,
     "A * B": binary("Lin", lambda a, b: a * b),
     "SpGEMM": binary("Lin", lambda a, b: a @ b),
     "MTTKRP, converted": converted_mttkrp,

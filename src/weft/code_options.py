@@ -15,6 +15,7 @@ _FOR_CPUS = {
     "direct-insertion",
     "nearest-format",
     "factor-hoisting",
+    "merge-branches",
     "positions",
     "prefetch",
     "stored-totals",

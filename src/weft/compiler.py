@@ -28,6 +28,7 @@ from .index_notation import explicit_sums
 from .index_notation.nodes import Access, Assignment
 from .index_notation.traversal import accesses
 from .ir import Function
+from .ir.passes.merge_branches import merge_branches
 from .ir.passes.partial_sums import partial_sums
 from .ir.passes.polling import with_polls
 from .ir.passes.prefetch_streams import prefetch_memory
@@ -230,6 +231,8 @@ def optimize(function: Function, options: CodeOptions, trace: Trace) -> Function
     # Prefetching copies the expressions of addresses, so it comes after what changes these.
     if options.enabled("prefetch"):
         function = trace("prefetch", prefetch_memory, function)
+    if options.enabled("merge-branches"):
+        function = trace("merge branches", merge_branches, function)
     function = trace("polling", with_polls, function, LONG)
     # What comes before knows by the SIMD reductions of a loop that it has no branches and its sums may be reassociated.
     return trace("partial sums", partial_sums, function) if options.enabled("partial-sums") else function

@@ -126,6 +126,11 @@ OPTIMIZATIONS = (
         "Memory is asked for some entries before it is read or written.",
         ("short rows SpMV", "scattered SpMV", "coo SpMV", "csr to csc", "scattered rows"),
     ),
+    Optimization(
+        "merge-branches",
+        "Merges of two lists have branches where these are predicted, and no branches where they are not.",
+        ("A + B, independent", "A * B"),
+    ),
     # Variants and functions of a plan, chosen by the data.
     Optimization(
         "shared-structure",
@@ -227,7 +232,7 @@ PASSES = (
     "explicit sums", "one sum", "one order", "independent sums", "format views", "cheapest schedule",
     "nearest format", "tiling", "parallel loop", "positions", "user schedule", "result placement", "entry tiles",
     "lowering", "serial scans", "simplify", "single entries", "register blocks", "reciprocals", "scalar powers",
-    "vector math", "prefetch", "polling", "partial sums",
+    "vector math", "prefetch", "merge branches", "polling", "partial sums",
 )  # fmt: skip
 """The compiler's passes: each is one line of ``weft.compiler``."""
 STAGES = ("index notation", "formats", "schedule", "attribute queries", "concrete notation", "lattices", "ir", "c")

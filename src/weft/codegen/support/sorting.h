@@ -85,10 +85,10 @@ static inline __attribute__((always_inline)) void weft_part(__m512i *a, __m512i 
 /* Sort n <= 16 * width numbers by a bitonic network: sorted runs become twice as long, until there is one. */
 static inline __attribute__((always_inline)) void weft_network(int32_t *list, int32_t n, const int width) {
   const __m512i last = _mm512_setr_epi32(15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0);
+  const uint64_t held = UINT64_MAX >> (64 - n); /* a bit for each lane that holds one */
   __m512i v[4];
   for (int k = 0; k < width; k++) { /* lanes that are left over hold the largest number */
-    const int32_t rest = n - 16 * k, held = rest < 0 ? 0 : rest < 16 ? rest : 16;
-    v[k] = _mm512_mask_loadu_epi32(_mm512_set1_epi32(INT32_MAX), (__mmask16)((1u << held) - 1), list + 16 * k);
+    v[k] = _mm512_mask_loadu_epi32(_mm512_set1_epi32(INT32_MAX), (__mmask16)(held >> 16 * k), list + 16 * k);
   }
   for (int run = 2; run <= 16; run *= 2) {
     weft_exchange(v, width, run - 1, run / 2);
@@ -108,10 +108,7 @@ static inline __attribute__((always_inline)) void weft_network(int32_t *list, in
     }
     for (int by = 8; by > 0; by /= 2) weft_exchange(v, width, by, by);
   }
-  for (int k = 0; k < width; k++) {
-    const int32_t rest = n - 16 * k, held = rest < 0 ? 0 : rest < 16 ? rest : 16;
-    _mm512_mask_storeu_epi32(list + 16 * k, (__mmask16)((1u << held) - 1), v[k]);
-  }
+  for (int k = 0; k < width; k++) _mm512_mask_storeu_epi32(list + 16 * k, (__mmask16)(held >> 16 * k), v[k]);
 }
 #endif
 
