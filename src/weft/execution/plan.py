@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from typing import Any
+from weakref import ref
 
 from ..errors import ShapeError
 from ..formats import TensorType
@@ -102,13 +103,24 @@ class Plan:
 
     def _in_turn(self, storages: Sequence[Storage], out: Storage | None = None) -> Storage:
         """Take the steps one after the other."""
-        values: list[Any] = [*storages]
+        values, entries = list[Any](storages), list[int]()
         for step, unread in self._order:
             result = step.run([values[n] for n in step.reads], out if step is self.steps[-1] else None)
             values.append(result)
+            entries.append(result.vals.size)
             for n in unread:
                 values[n] = None
+        self._last.update(operands=[ref(s) for s in storages], entries=entries)
         return result
+
+    @cached
+    def _last(self) -> dict[str, list[Any]]:
+        return {}
+
+    def last_entries(self, operands: Sequence[Storage]) -> list[int]:
+        """Return the entries of what each step made at the last call, if that was for one of these operands."""
+        pairs = zip(self._last.get("operands", []), operands, strict=False)
+        return self._last["entries"] if any(known() is s for known, s in pairs) else []
 
     @cached
     def _order(self) -> tuple[tuple[Step, tuple[int, ...]], ...]:

@@ -31,6 +31,7 @@ class PlanReport:
 
     plan: Plan
     operands: tuple[Storage, ...] = ()  # those for which it runs, if they are known
+    ran: Plan | None = None  # the plan that runs, with standard names
 
     @cached
     def kernels(self) -> tuple[Kernel, ...]:
@@ -63,7 +64,11 @@ class PlanReport:
     def program(self) -> str:
         """The statements that are computed, with reasons."""
         how = self.plan.facts.how
-        return how.program.text if isinstance(how, InSteps) else "one statement: no intermediate result would pay"
+        if not isinstance(how, InSteps):
+            return "one statement: no intermediate result would pay"
+        entries = self.ran.last_entries(self.operands) if self.ran else []
+        names = [part.target.tensor for part in how.program.statements]
+        return how.program.text_after(dict(zip(names, entries, strict=False)))
 
     @property
     def ways(self) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import lru_cache
 
 from ..records import keeps_hash, record
@@ -48,7 +49,14 @@ class Program:
     @property
     def text(self) -> str:
         """The statements in lines of their own, each with its reason."""
+        return self.text_after({})
+
+    def text_after(self, last: Mapping[str, int]) -> str:
+        """Return the text with the entries that intermediate results had at the last call, as far as they are known."""
         sizes = [f"{n:,.0f} entries expected" for n in self.entries] or [""] * len(self.parts)
+        names = [part.target.tensor for part in self.parts]
+        actual = [f"{last[name]:,} at the last call" if name in last else "" for name in names]
+        sizes = [", ".join(filter(None, pair)) for pair in zip(sizes, actual, strict=True)]
         lines = [f"{len(self.statements)} statements"]
         for part, size, reason in zip(self.parts, sizes, self.reasons, strict=True):
             array = "an array" if part.target.tensor in self.arrays else ""

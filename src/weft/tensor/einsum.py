@@ -737,14 +737,14 @@ def _explained(
             raise ValueError(_NO_DRAWING)
         text = conversion_text(plan.steps[0].conversion(*storages), stages)
         return text if stages else f"{to_text(assignment)}\n{text}"
-    texts = execution.PlanReport(plan, storages)
+    # Computations share kernels whatever their operands are called, so what runs has other names.
+    shared = planned(execution.anonymous(looked.assignment)).chosen(storages)[0]
+    texts = execution.PlanReport(plan, storages, shared)
     if picture:
         return drawn(texts, stages)
     if stages:
         return titled(stage_texts(texts, stages, looked))
-    # Computations share kernels whatever their operands are called, so the kernel that runs has other names.
-    shared = planned(execution.anonymous(looked.assignment))
-    origins = execution.PlanReport(shared.chosen(storages)[0]).origins
+    origins = execution.PlanReport(shared).origins
     chosen = [f"chosen for these operands: {each.name}, since {each.reason}" for each in alternatives]
     asked_dense = result_format is not None and result_format.is_dense
     visited = plan.kernel.loops.run.visited_axes
