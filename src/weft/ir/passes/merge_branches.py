@@ -11,7 +11,7 @@ from typing import Any
 from ...records import replace
 from .. import nodes as ir
 from ..builder import add, block, cast, eq, ge, gt, increment, land, le, lit, lt, mul, ne, sub
-from ..traversal import children, declared_names, rebuild, rewrite, statements, used_names, walk
+from ..traversal import declared_names, rewrite, statements, used_names, walk
 
 ROWS, AMONG = 64, 4096
 """How many rows are walked beforehand, and among how many at least: a processor learns the answers of small inputs."""
@@ -106,26 +106,21 @@ def _without_branches(cases: tuple[ir.Stmt, ...], a: ir.Var, b: ir.Var, name: st
     None if they differ in more than a coordinate and one value, which can be computed in all cases.
     """
     values: list[tuple[ir.Expr, ...]] = []
-
-    def joined(*nodes: Any) -> Any:
-        both, one, two = nodes
+    stores = [[n for n in statements(case) if isinstance(n, ir.Store)] for case in cases]
+    replaced: list[dict[Any, ir.Expr]] = [{}, {}, {}]
+    for three in zip(*stores, strict=False):
+        both, one, two = (store.value for store in three)
         if both == one == two:
-            return both
-        if isinstance(both, ir.Expr) and getattr(both, "op", "") not in ("==", "!="):
-            if both == one:
-                return ir.Select(le(a, b), one, two)
-            values.append(nodes)
-            return ir.Var(f"{name}_value", both.ty)
-        if len({(len(children(node)), *map(node.__dict__.get, ("var", "target", "array"))) for node in nodes}) > 1:
-            return None
-        parts = [joined(*below) for below in zip(*map(children, nodes), strict=True)]
-        step, *others = (_with_children(node, parts) for node in nodes)
-        return step if None not in parts and others == [step, step] else None
-
-    step: ir.Stmt | None = joined(*cases)
+            continue
+        if both != one:
+            values.append((both, one, two))
+        value = ir.Select(le(a, b), one, two) if both == one else ir.Var(f"{name}_value", both.ty)
+        for old, new in zip((both, one, two), replaced, strict=True):
+            new[old] = value
+    step, *others = (rewrite(case, new.get) for case, new in zip(cases, replaced, strict=True))
     constants = any(isinstance(n, ir.Store) and isinstance(n.value, ir.Const) for n in walk(cases[0]))
     # Constants compare as numbers do, -0.0 and 0.0 among them.
-    if step is None or constants or len({*values}) > 1:
+    if others != [step, step] or not isinstance(step, ir.Stmt) or constants or len({*values}) > 1:
         return None
     if not all(_is_harmless(value) and not used_names(value) & _written(step) for value in sum(values, ())):
         return None
@@ -133,20 +128,15 @@ def _without_branches(cases: tuple[ir.Stmt, ...], a: ir.Var, b: ir.Var, name: st
         return step
     # A table, since compilers make branches of selected floats.
     ty = values[0][0].ty
-    three, case = ir.Var(f"{name}_values", f"{ty}*"), add(cast(ne(a, b), "int64"), cast(gt(a, b), "int64"))
-    fill = (ir.Store(three, lit(k), value) for k, value in enumerate(values[0]))
-    return block(ir.Array(three, 3), *fill, ir.Declare(ir.Var(f"{name}_value", ty), ir.Load(three, case)), step)
+    table, case = ir.Var(f"{name}_values", f"{ty}*"), add(cast(ne(a, b), "int64"), cast(gt(a, b), "int64"))
+    fill = (ir.Store(table, lit(k), value) for k, value in enumerate(values[0]))
+    return block(ir.Array(table, 3), *fill, ir.Declare(ir.Var(f"{name}_value", ty), ir.Load(table, case)), step)
 
 
 def _written(stmt: ir.Stmt) -> set[str]:
     """Return the names of the variables and arrays that a statement declares or changes."""
     changed = [n.__dict__.get("target") or n.__dict__.get("array") or n.__dict__.get("var") for n in statements(stmt)]
     return {getattr(x.array if isinstance(x, ir.Load) else x, "name", "") for x in changed}
-
-
-def _with_children(node: Any, parts: list[Any]) -> Any:
-    rest = iter(parts)
-    return rebuild(node, lambda _: next(rest))
 
 
 def _is_harmless(value: ir.Expr) -> bool:
