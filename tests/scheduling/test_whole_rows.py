@@ -59,3 +59,9 @@ def test_rows_are_listed_where_a_loop_below_may_be_empty() -> None:
     assert "with a list" in weft.explain(text, A=matrix(), D=D, format="csr")
     C = weft.evaluate(text, A=matrix(), D=D, format="csr")
     np.testing.assert_array_equal(C.todense(), np.einsum("ik,krl->ir", matrix().todense(), D.todense()))
+
+
+def test_rows_are_listed_where_a_tensor_is_read_in_two_formats() -> None:
+    A = weft.random((30, 30), nnz=20, format="csc", rng=0)
+    C = weft.evaluate("C(i,j) = A(i,k)*A(j,k)", A=A)
+    assert C.nnz == np.count_nonzero(A.todense() @ A.todense().T)

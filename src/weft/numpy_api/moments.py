@@ -172,11 +172,10 @@ def mean(
     (np.float64(0.75), array([1. , 0.5]))
     """
     x = as_tensor(x, "mean", out, operand_anywhere)
-    own = x.dtype
-    floating = _floating(own, dtype)
+    floating = _floating(x.dtype, dtype)
     if where is True and type(x) is SparseTensor:
         axes, storage = Axes.of(axis, x.shape), storage_anywhere(x)
-        chain = () if floating == own else (floating.name,)
+        chain = () if floating == x.dtype else (floating.name,)
         means = apply_scalar("divide", reduce_storage("add", chain, storage, axes), _divisor(axes.count), False)
         return _put(finish_reduction(means, axes, keepdims, False, None, "mean"), dtype, out, "mean")
     total = sum(x, axis=axis, dtype=floating, keepdims=keepdims, where=where)

@@ -89,7 +89,8 @@ def _writes_whole_rows(candidate: Candidate) -> bool:
         return False
     term = next(iter(outermost_reductions(problem.value)), problem.value)
     last = level_variables(problem.target, problem.result.format)[-1]
-    below, types = nest.order[nest.order.index(last) :], problem.with_formats(nest.converts)
+    below = nest.order[nest.order.index(last) :]
+    term, types, _ = problem.stored_again(term, nest.converts)
     return problem.enabled("whole-rows") and all(is_full(term, v, types) for v in below)
 
 
