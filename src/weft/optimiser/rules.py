@@ -171,9 +171,11 @@ def split_sum(node: Expr, facts: Facts) -> Expr | None:
     if len(terms) < 2 or not same or not ways <= {"sparse", "apart"} or "sparse" not in ways:
         return None
     scans: list[Expr] = [Reduce("add", node.vars, each) for each in products]
-    # Loops that share none are told apart by their variables: the sums of A(i,j) and of A(j,j) share none.
+    # Loops that share none are told apart by their variables: the sums of A(i,j) and of A(j,j) share none, nor does one
+    # of arrays, whose factors leave their sum.
     loops, around = {*free_variables(node)}, {frozenset(free_variables(scan)) for scan in scans}
-    if len(node.vars) > 1 or around != {frozenset(loops)} or not loops or not loops <= {*facts.place}:
+    shared = "apart" not in ways and around == {frozenset(loops)}
+    if len(node.vars) > 1 or not shared or not loops or not loops <= {*facts.place}:
         scans = [renamed(scan, variables={v: facts.unused(v) for v in node.vars if k}) for k, scan in enumerate(scans)]
     total: Expr = Apply("negative", (scans[0],)) if terms[0][0] else scans[0]
     for (negative, _), scan in zip(terms[1:], scans[1:], strict=True):
