@@ -98,15 +98,15 @@ def test_the_one_form_computes_what_is_written(operands):
         "s(j_1) = sum(j, A(j_1,j) + A(j,j)) + sum(j, A(j,j) + A(j,j_1))",
         "s = sum(j, A(j,j) + A(j,j)) + 2*sum(j_1, A(j_1,j_1) - A(j_1,j_1))",
         "s(i) = max(j, A(i,j)*sum(k, A(j,k) + A(k,j)))",
-        "s(k) = sum(j, (A(j,k) + d(k))*(d(j)*d(j)))",
+        "s(k) = sum(j, (A(j,k) + c(k))*(d(j)*d(j)))",
     ],
 )
 def test_sums_that_stand_apart_have_variables_of_their_own(text):
     assignment = explicit_sums(parse(text))
     A = weft.asarray(np.diag([1.0, 2.0, 0.0, 4.0]) + np.diag([5.0, 0.0, 7.0], 1), format="csr")
-    operands = {"A": A} | ({"d": weft.asarray(np.arange(1.0, 5))} if "d(" in text else {})
-    arrays = {name: x.todense() for name, x in operands.items()}
-    new = one_form(assignment, {name: x._storage for name, x in operands.items()})
+    operands = {"A": A} | {name: np.arange(1.0, 5) for name in "cd" if f"{name}(" in text}
+    arrays = operands | {"A": A.todense()}
+    new = one_form(assignment, {name: weft.asarray(x)._storage for name, x in operands.items()})
     assert new != assignment
     expected = evaluate_dense(assignment, arrays)
     np.testing.assert_array_equal(evaluate_dense(new, arrays), expected)
