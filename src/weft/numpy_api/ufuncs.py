@@ -96,6 +96,8 @@ def as_dtype(x: Any, dtype: np.dtype[Any]) -> Any:
     """Return an operand converted to a dtype, or the operand itself if it has the dtype."""
     if is_scalar(x):
         return np.asarray(x, value_dtype(dtype))[()]
+    if is_lazy(x):
+        return x.astype(dtype, copy=False)
     operand = as_operand(x)
     assert operand is not None
     if operand.storage.dtype == dtype:
