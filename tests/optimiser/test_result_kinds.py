@@ -207,3 +207,16 @@ def test_operators_functions_and_notation_have_one_format(format, names):
         first, *others = [r if isinstance(r, np.ndarray) else r.todense() for r in results.values()]
         for other in others:
             np.testing.assert_allclose(other, first, atol=1e-14)
+
+
+def test_results_beside_arrays_are_full_only_for_values_that_need_it():
+    A = matrix("csr", 0)
+    for op, fine, full in ((np.divide, x, 0.0), (np.minimum, x, -1.0), (np.greater, x, -1.0), (np.maximum, -x, 1.0)):
+        other = fine.copy()
+        other[3] = full
+        with np.errstate(all="ignore"):
+            for beside, expected in ((fine, "csr"), (other, "ndarray")):
+                results = op(A, beside), weft.compute(op(weft.lazy(A), beside))
+                assert [str(kind(result)) for result in results] == [expected] * 2, op
+                for result in results:
+                    np.testing.assert_array_equal(np.asarray(weft.asarray(result).todense()), op(A.todense(), beside))
