@@ -99,6 +99,10 @@ def test_errors_say_what_to_write():
         weft.eye(10**6, format="csr") + np.ones(10**6)
     with pytest.raises(DensifyError, match=r"greater\(0, t\(j\)\) is not the same for all values of t\(j\)"):
         weft.evaluate("C(i,j) = greater(A(i,j), t(j))", A=E, t=ONES - (ONES.cumsum() > 3) * 2)
+    with pytest.raises(DensifyError, match=r"since B\(j\) has a value everywhere"):
+        weft.compute(np.where(weft.lazy(E) > 0, E, ONES))
+    with pytest.raises(DensifyError, match=r"since it is computed for every i, j, also where A stores nothing"):
+        weft.evaluate("C(i,j) = A(i,k)*A(k,j) + 1", A=E)
     fixed = weft.evaluate("C(i,j) = not_equal(A(i,j), 0)*(A(i,j) - x(j))", A=E, x=ONES)
     assert fixed.nnz == N
 

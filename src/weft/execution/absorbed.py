@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from ..doors import Door
-from ..formats import TensorType
 from ..index_notation.nodes import Apply, Assignment, Literal
 from ..index_notation.operator_table import ABSORBING
 from ..index_notation.traversal import walk
 from ..records import record
-from ..storage import Storage
 
 if TYPE_CHECKING:
     from . import data_annihilators
@@ -41,11 +38,6 @@ class Absorbed:
         The lines say that the values are ``assumed``, or that they were looked at.
         """
         return data_annihilators.notes(self, assumed) if self.holding or self.refused else ""
-
-    def require_room(self, operands: Mapping[str, Storage], target: TensorType) -> None:
-        """Raise ``DensifyError`` if unexpected values make every element of a large result necessary."""
-        if self.refused:
-            data_annihilators.require_room(self, operands, target)
 
 
 @lru_cache(maxsize=1024)

@@ -25,8 +25,6 @@ from ..analysis.iteration_graph import Types
 from ..analysis.terms import dtype_of
 from ..concrete_notation.transformations import factors, product
 from ..concrete_notation.values import UNKNOWN, typed
-from ..config import config
-from ..errors import DensifyError
 from ..formats import TensorType
 from ..formats.format import dtypes_of
 from ..index_notation import (
@@ -34,7 +32,6 @@ from ..index_notation import (
     explicit_sums,
     expression_text,
     free_variables,
-    to_text,
     use_computation_dtype,
     variables,
 )
@@ -97,9 +94,12 @@ class Absorption:
 
     def decides(self, values: Any) -> bool:
         """Return whether the fill value beside each value makes that result; zeros of either sign count as equal."""
-        found, result = self.makes(values), self.result
+        return not np.any(self._differs(self.makes(values)))
+
+    def _differs(self, made: Any) -> Any:
+        """Return where results are another than that which the fill value would decide."""
         # A result of NaN is not equal to itself.
-        return bool(np.all(found == result if result == result else found != found))
+        return made != self.result if self.result == self.result else made == made
 
     @property
     def subject(self) -> str:
@@ -113,6 +113,19 @@ class Absorption:
         values = (typed(v, np.asarray(self.fill).dtype.name) for v in (0.0, -1.0, math.inf))
         others = [found for v in values if not self.decides(v) for found in [self.makes(v)]]
         return f"{self.subject} may be {others[0] if others else f'other than {_plain(self.result)}'}"
+
+    def refutation(self, operands: Mapping[str, Storage]) -> str:
+        """Return the clause that says where an array refutes the rule; for operands of other kinds, ``reason``."""
+        other = self.other
+        if not isinstance(other, Access) or len(other.indices) != 1 or not operands[other.tensor].format.is_dense:
+            return self.reason
+        made = self.makes(operands[other.tensor].values_read().astype(self.dtype))
+        where = np.flatnonzero(self._differs(made))
+        if not where.size:
+            return self.reason
+        more = f" and {where.size - 3:,} more" if where.size > 3 else ""
+        places = ", ".join(map(str, where[:3].tolist()))
+        return f"{self.subject} is {_plain(made[where[0]])} at {other.indices[0]} = {places}{more}"
 
     @property
     def advice(self) -> str:
@@ -158,37 +171,6 @@ def notes(absorbed: Absorbed, assumed: bool) -> str:
     for a in absorbed.refused:
         lines.append(f"{expression_text(a.expr)} has values at all of {_variables(a)} because {a.reason}{a.advice}")
     return "\n".join(lines)
-
-
-def require_room(absorbed: Absorbed, operands: Mapping[str, Storage], target: TensorType) -> None:
-    """Raise if unexpected values make every element of a large result necessary (see ``Absorbed.require_room``)."""
-    assignment = absorbed.assignment
-    expected = assumed(assignment, {name: operands[name].type for name in tensors(assignment.value)})
-    count = _elements(assignment, operands)
-    needed = count * np.dtype(target.dtype).itemsize
-    # Nothing is wrong with a result that would have been as large with the expected values.
-    if needed > config.max_densify_bytes and _elements(expected.assignment, operands) < count:
-        a = absorbed.refused[0]
-        described = ", ".join(f"{name}: {operands[name].shape} {operands[name].format}" for name in _names(a))
-        raise DensifyError(
-            f"{expression_text(a.expr)} has a value at all of {_variables(a)} because {a.reason}: {count} elements "
-            f"take {needed} bytes, more than weft.config.max_densify_bytes, {config.max_densify_bytes}{a.advice}, "
-            f"or raise the limit; in {to_text(assignment)}, with {described}"
-        )
-
-
-def _elements(assignment: Assignment, operands: Mapping[str, Storage]) -> int:
-    """Return an upper bound of the number of elements that are computed for a result; 0 if it is not known."""
-    extents = extents_of(assignment.value, operands)
-    if extents is None or any(v not in extents for v in assignment.target.indices):
-        return 0
-    whole = math.prod(extents[v] for v in assignment.target.indices)
-    types = {a.tensor: operands[a.tensor].type for a in assignment.value.distinct_accesses}
-    return min(visits(assignment.value, _entries(operands), types, extents), whole)
-
-
-def _names(absorption: Absorption) -> dict[str, None]:
-    return dict.fromkeys(a.tensor for a in absorption.expr.distinct_accesses)
 
 
 def _variables(absorption: Absorption) -> str:

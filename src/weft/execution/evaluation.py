@@ -423,13 +423,10 @@ def evaluate(
         if key is not None and not absorbed.depends_on_values and not plan.facts.may_spread:
             chosen_for = named if _is_chosen(named, dtype, order, variant) else None
             _keep_plan(key, plan, storages, chosen_for, format=format, dtype=dtype)
-        if format is None or not format.is_dense:
-            if absorbed.refused:
-                absorbed.require_room(operands, plan.target)
-            if plan.facts.may_spread:
-                full_results.announce(
-                    assignment, absorbed, operands, plan.target, visited=lambda: plan.kernel.loops.run.visited_axes
-                )
+        if plan.facts.may_spread and (format is None or not format.is_dense):
+            full_results.announce(
+                assignment, absorbed, operands, plan.target, visited=lambda: plan.kernel.loops.run.visited_axes
+            )
         if out is not None:
             return plan.run(storages, out)
         if order is True and plan.is_in_steps:

@@ -198,7 +198,8 @@ def announce(
     if full is None or full.bytes * _SHARE <= config.max_densify_bytes:
         return
     types = {name: operands[name].type for name in tensors(assignment.value)}
-    text, advice = _reason(assignment, absorbed, full, types), _advice(assignment, types, is_operator)
+    text = _reason(assignment, absorbed, full, types, operands)
+    advice = _advice(assignment, absorbed, types, is_operator)
     head, tail = f"{text}: {full.count} elements take {_size(full.bytes)}", f"in {to_text(assignment)}"
     if full.bytes > config.max_densify_bytes:
         described = ", ".join(f"{name}: {operands[name].shape} {type.format}" for name, type in types.items())
@@ -240,19 +241,27 @@ def full_line(
         size = f": {full.count} elements take {_size(full.bytes)}"
     if full is None:
         return ""
-    return f"full result: {_reason(assignment, absorbed, full, types)}{size}; {_advice(assignment, types)}"
+    text = _reason(assignment, absorbed, full, types, held)
+    return f"full result: {text}{size}; {_advice(assignment, absorbed, types)}"
 
 
 # -- texts ----------------------------------------------------------------------------------------------------------
-def _reason(assignment: Assignment, absorbed: Absorbed, full: _Full, types: Mapping[str, TensorType]) -> str:
+def _reason(
+    assignment: Assignment,
+    absorbed: Absorbed,
+    full: _Full,
+    types: Mapping[str, TensorType],
+    held: Mapping[str, Storage],
+) -> str:
     """Return the clause that says where the result has values, and why."""
     target = assignment.target
     where = f"at all of {', '.join(target.indices)}" if full.whole else "where no operand stores one"
     head = f"the result has a value {where}, since"
     if absorbed.refused:
-        return f"{head} {absorbed.refused[0].reason}"
-    if absorbed.undecided:
-        a = absorbed.undecided[0]
+        a = absorbed.refused[0]
+        return f"{head} {a.refutation(held) if len(held) == len(types) else a.reason}"
+    # Beside a constant, as in greater(A(i,j), 0.5), the operator has one value.
+    for a in [a for a in absorbed.undecided if a.other.distinct_accesses]:
         return f"{head} {a.subject} is not the same for all values of {expression_text(a.other)}"
     if (neutral := _neutral_fill(assignment, types)) is not None:
         names, op, _ = neutral
@@ -264,11 +273,20 @@ def _reason(assignment: Assignment, absorbed: Absorbed, full: _Full, types: Mapp
     missing = ", ".join([v for v in target.indices if v not in case.variables])
     texts = dict.fromkeys(map(expression_text, case.operands))
     have = "has" if len(texts) == 1 else "have"
+    if _visited(assignment, range(len(target.indices))) == (case,):
+        sparse = [name for name in types if not types[name].format.is_dense]
+        store = "store" if sparse[1:] else "stores"
+        return f"{head} it is computed for every {missing}, also where {' and '.join(sparse)} {store} nothing"
     return f"{head} {' and '.join(texts)} {have} a value " + (f"for every {missing}" if missing else "everywhere")
 
 
-def _advice(assignment: Assignment, types: Mapping[str, TensorType], is_operator: bool = False) -> str:
+def _advice(
+    assignment: Assignment, absorbed: Absorbed, types: Mapping[str, TensorType], is_operator: bool = False
+) -> str:
     """Return the clause that says what to write instead."""
+    # Multiplied by a mask, NaN would stay NaN.
+    if absorbed.refused and absorbed.refused[0].advice:
+        return absorbed.refused[0].advice.removeprefix("; ")
     if (neutral := _neutral_fill(assignment, types)) is not None:
         names, _, fill = neutral
         made = " and ".join(f"weft.asarray({name}).with_fill({fill:g})" for name in names)

@@ -107,8 +107,6 @@ def plan_binary(op: str, left: Storage, right: Storage) -> tuple[Plan, tuple[Sto
     prune = op != SPREADS and not (left.format.is_dense or right.format.is_dense) and variant is None
     key = ("elementwise", left.type.number, right.type.number, assignment, variant)
     plan = plans.get(key, lambda: plan_operation(assignment, types, prune=prune, looked=looked, variant=variant))
-    if looked is not None:
-        looked.require_room({"A": left, "B": right}, plan.target)
     return plan, (left, right)
 
 

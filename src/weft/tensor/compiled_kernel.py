@@ -478,7 +478,6 @@ class CompiledKernel:
     def _require_room(self, lookup: Any, held: Mapping[str, Storage], target: TensorType) -> None:
         """Raise if a result that was not requested dense has too many elements that no operand stores."""
         if (lookup.refused or self._spreads) and not self._is_asked_dense:
-            lookup.require_room(held, target)
             execution.announce(self._assignment, lookup, held, target, visited=self._visited_axes)
 
     def _phases(self, storages: tuple[Storage, ...]) -> Any:
