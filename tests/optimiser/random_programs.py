@@ -104,7 +104,9 @@ class Statements:
             case "split":
                 first = a("ij", most=2)
                 rows = f"{a('i', may='i', most=1)}*{a('j', may='j', most=1)}"
-                second = self.pick(a("ij", most=2), a("j", may="j", most=1), rows, "2", f"2*{a('ij', most=2)}")
+                second = self.pick(
+                    a("ij", most=2), a("j", may="j", most=1), rows, f"{rows}/2", "2", f"2*{a('ij', most=2)}"
+                )
                 scaled = self.pick("", f"{a('j', most=1)}*", "2*")
                 total = f"{scaled}({first} {self.pick('+', '-')} {second})"
                 return f"y(i) = {self.pick(total, f'sum(j, {total})*2', f'sum(j, {total})')}"
@@ -115,6 +117,9 @@ class Statements:
                 op = self.pick("square", "abs", "exp", "")
                 inner = f"{op}({first} {self.pick('+', '-')} {other})"
                 return f"{self.target('i', 1)} = {self.pick('', '2*')}{inner}"
+            case "twice":
+                op = self.pick("sum", "max", "min", "prod")
+                return f"{self.target('i', 1)} = {op}(j, {op}(k, {a('ijk')}*{a('jk', may='ijk')}))"
             case "terms":
                 signs = [self.pick("+", "-") for _ in range(2)]
                 first, last = f"{a('ij')}*{a('jk')}*{a('k', most=1)}", f"{a('il', most=2)}*{a('l', most=1)}"
@@ -130,7 +135,7 @@ class Statements:
             self.used = {}
             text = self.text(kind)
             target, value = text.split(" = ")
-            names = set(re.sub("exp|sum|max|min|abs|square", "", value))
+            names = set(re.sub("exp|sum|max|min|prod|abs|square", "", value))
             if set(target.partition("(")[2]) & set("ijkl") <= names:
                 break
         arrays, storages = {}, {}

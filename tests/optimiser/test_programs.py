@@ -3,6 +3,7 @@
 import os
 import subprocess
 import sys
+from inspect import signature
 
 import numpy as np
 import pytest
@@ -19,14 +20,15 @@ from weft.errors import NotationError, ResultTooLargeError, ShapeError
 from weft.execution import evaluation, numbers_of
 from weft.execution.choice import Choice
 from weft.index_notation import explicit_sums, parse, parse_einsum
-from weft.index_notation.nodes import Access, Apply, Assignment, Reduce
-from weft.index_notation.traversal import renamed, variables
+from weft.index_notation.nodes import Access, Apply, Assignment, Literal, Reduce
+from weft.index_notation.traversal import renamed, rewrite, variables
 from weft.optimiser import one_order, one_sum, optimise, price
 from weft.optimiser.estimate import Estimates
 from weft.optimiser.price import Nests
 from weft.records import replace
 from weft.storage import Storage
 from weft.storage.statistics import Degrees, degrees
+from weft.tensor import lazy, recorded
 
 N = 3000
 
@@ -47,6 +49,22 @@ def found(text, **operands):
         assignment = replace(notation.assignment, value=value)
     else:
         assignment = parse(text)
+    return program_of(assignment, operands)
+
+
+def recorded_by(function, operands):
+    """The program of what a function of lazy tensors records, with its numbers as literals."""
+    held = [weft.lazy(operands[name]) for name in signature(function).parameters]
+    (statement,) = recorded.statements([lazy.node_of(function(*held))])
+    assignment, names = statement.assignment, {id(x): name for name, x in operands.items()}
+    read = {name: source.of for name, source in statement.reads.items()}
+    numbers = {name: Literal(x.vals[0].item()) for name, x in read.items() if isinstance(x, Storage)}
+    value = rewrite(assignment.value, lambda node: numbers.get(node.tensor) if isinstance(node, Access) else None)
+    value = renamed(value, tensors={name: names[id(x)] for name, x in read.items() if name not in numbers})
+    return program_of(replace(assignment, value=value), operands)
+
+
+def program_of(assignment, operands):
     names = dict.fromkeys(access.tensor for access in assignment.value.distinct_accesses)
     storages = {name: weft.asarray(operands[name])._storage for name in names}
     types = {name: storages[name].type for name in names}
@@ -83,16 +101,18 @@ def text_of(node):
             return f"{op}({', '.join(parts)})"
         case Reduce(op=op, vars=over, body=body):
             return f"{op}[{','.join(sorted(over))}]{text_of(body)}"
+        case Literal(value=value):
+            return str(float(value))
     return str(node)
 
 
 @pytest.fixture(scope="module")
 def operands():
     T = weft.random((200, 200, 200), nnz=100_000, format="csf", rng=0)
-    U = np.ones((200, 16))
+    U, V = np.ones((200, 16)), np.ones((200, 16))
     return {
-        "A": csr(0), "B": csr(1), "M": csr(2), "E": csr(3), "F": csr(4), "X": np.ones((N, 8)), "T": T, "U": U, "V": U,
-        "u": U[:, 0], "c": np.array(2.0), **dict.fromkeys("bdfwxz", vector()),
+        "A": csr(0), "B": csr(1), "M": csr(2), "E": csr(3), "F": csr(4), "X": np.ones((N, 8)), "T": T, "U": U, "V": V,
+        "u": U[:, 0], "c": np.array(2.0), **{name: vector() for name in "bdfwxz"},
     }  # fmt: skip
 
 
@@ -103,6 +123,89 @@ def test_all_spellings_have_one_program(name, operands):
     for shape in shapes:
         shape[-1] = shape[-1].partition(" = ")[2]  # the result has several names
         assert shape == shapes[0], "\n\n".join(program.text for program in programs)
+
+
+LAZY = {
+    "two products": [
+        lambda A, B, x: (A @ B) @ x,
+        lambda A, B, x: A @ (B @ x),
+        lambda A, B, x: np.dot(np.matmul(A, B), x),
+    ],
+    "three matrices": [lambda A, B, X: (A @ B) @ X, lambda A, B, X: A.dot(B @ X)],
+    "four matrices": [
+        lambda A, B, M, X: A @ B @ M @ X,
+        lambda A, B, M, X: A @ (B @ (M @ X)),
+        lambda A, B, M, X: (A @ B) @ (M @ X),
+    ],
+    "total of a product": [
+        lambda A, B: (A @ B).sum(),
+        lambda A, B: np.sum(A @ B),
+        lambda A, B: (A.sum(0) @ B).sum(),
+        lambda A, B: A.sum(0) @ B.sum(1),
+    ],
+    "row sums of a product": [lambda A, B: (A @ B).sum(1), lambda A, B: A @ B.sum(axis=1)],
+    "column sums of a product": [lambda A, B: (A @ B).sum(0), lambda A, B: A.sum(axis=0) @ B],
+    "trace of a product": [lambda A, B: np.trace(A @ B), lambda A, B: (A * B.T).sum(), lambda A, B: (B @ A).trace()],
+    "quadratic form": [
+        lambda A, x: x @ (A @ x),
+        lambda A, x: (x * (A @ x)).sum(),
+        lambda A, x: (x[:, None] * A * x).sum(),
+    ],
+    "bilinear form": [lambda A, x, z: x @ A @ z, lambda A, x, z: (x * (A @ z)).sum(), lambda A, x, z: z @ (A.T @ x)],
+    "scaled rows and columns": [
+        lambda A, x: x[:, None] * A * x,
+        lambda A, x: (A * x) * x[:, None],
+        lambda A, x: np.multiply(A * x[:, None], x),
+    ],
+    "scaled rows": [lambda A, x: x[:, None] * A, lambda A, x: A * x[:, None], lambda A, x: (A.T * x).T],
+    "matrix and vector": [lambda A, x: A @ x, lambda A, x: (A * x).sum(1), lambda A, x: x @ A.T, lambda A, x: A.dot(x)],
+    "two matrices": [lambda A, B: A @ B, lambda A, B: np.matmul(A, B), lambda A, B: (B.T @ A.T).T],
+    "a matrix and its transpose": [lambda A: A @ A.T, lambda A: (A @ A.T).T],
+    "sampled product": [lambda A, B, M: M * (A @ B), lambda A, B, M: np.multiply(A @ B, M)],
+    "sampled dense product": [lambda M, X: M * (X @ X.T), lambda M, X: (X @ X.T) * M],
+    "sampled product times a matrix": [lambda M, X: (M * (X @ X.T)) @ X],
+    "product of sums": [lambda A, B: (A @ B) * (B @ A)],
+    "masked step": [lambda A, f, w: (f[:, None] * A).max(0) * w, lambda A, f, w: w * np.max(A * f[:, None], axis=0)],
+    "rows divided by their sums": [lambda A: A / A.sum(1)[:, None], lambda A: A / np.sum(A, axis=1, keepdims=True)],
+    "similarity of rows": [
+        lambda A: (A @ A.T) / (A.sum(1)[:, None] + A.sum(1) - A @ A.T),
+    ],
+    "cosines": [
+        lambda A: (A @ A.T) / (np.sqrt((A * A).sum(1))[:, None] * np.sqrt((A * A).sum(1))),
+    ],
+    "residual": [lambda A, b, x: b - A @ x, lambda A, b, x: np.subtract(b, A @ x)],
+    "normal equations": [lambda A, x: A.T @ (A @ x), lambda A, x: A.T @ A @ x],
+    "largest of all": [lambda A: A.max(), lambda A: A.max(0).max(), lambda A: np.max(A.max(1))],
+    "a sum of two and a vector": [lambda A, B, x: (A + B) @ x, lambda A, B, x: A @ x + B @ x],
+    "a sum of two and a matrix": [lambda A, B, X: (A + B) @ X, lambda A, B, X: A @ X + B @ X],
+    "a difference and a vector": [lambda A, B, x: (A - B) @ x, lambda A, B, x: A @ x - B @ x],
+    "weighted squares": [lambda A, w: (w[:, None] * A * A).sum(), lambda A, w: w @ (A * A).sum(1)],
+    "a scaled product with a vector": [lambda A, x, z: z * (A @ x), lambda A, x, z: (z[:, None] * A) @ x],
+    "a scaled total": [lambda A, c: c * A.sum(), lambda A, c: (c * A).sum()],
+    "outer products": [
+        lambda c, u: u[:, None] * u * c,
+        lambda c, u: c * (u[:, None] * u),
+        lambda c, u: u[:, None] * (c * u),
+    ],
+    "tensor times vectors": [lambda T, u: (T @ u) @ u],
+    "a scaled product": [lambda A, x: 0.5 * (A @ x), lambda A, x: A @ (0.5 * x), lambda A, x: (A * 0.5) @ x],
+    "scaled sums": [lambda A: 2 * A.sum(1), lambda A: (2 * A).sum(1)],
+}
+"""The same computations by operators, methods and NumPy functions of lazy tensors.
+
+``np.vdot``, ``np.inner`` and ``np.outer`` compute what they are given at once, and are no part of a program.
+"""
+
+
+@pytest.mark.parametrize("name", LAZY)
+def test_lazy_spellings_have_the_program_of_the_notation(name, operands):
+    expected = shape_of(found(COMPUTATIONS[name][0], **operands))
+    expected[-1] = expected[-1].partition(" = ")[2]
+    for function in LAZY[name]:
+        program = recorded_by(function, operands)
+        shape = shape_of(program)
+        shape[-1] = shape[-1].partition(" = ")[2]
+        assert shape == expected, program.text
 
 
 def test_the_programs_are_those_that_cost_least(operands):

@@ -1,5 +1,7 @@
 """Programs compute what their statements say: for random statements, by NumPy and by kernels."""
 
+import itertools
+
 import numpy as np
 import pytest
 from tests.kernel_batches import together
@@ -8,13 +10,16 @@ from tests.oracle import evaluate_dense
 import weft
 from optimiser.random_programs import SUMS, Case, Statements, always_apart, by_numpy
 from weft import execution
-from weft.analysis.terms import additive_terms
+from weft.analysis.terms import Dtypes, additive_terms
 from weft.code_options import code_options
 from weft.errors import WeftError
+from weft.formats.format import dtypes_of
 from weft.index_notation import explicit_sums, parse, to_text
 from weft.index_notation.program import Program
-from weft.optimiser import one_order, one_sum
-from weft.optimiser.cuts import diagonals_first
+from weft.index_notation.traversal import variables
+from weft.optimiser import TABLE, one_order, one_sum, rules
+from weft.optimiser.cuts import ONE_DIAGONAL, diagonals_first
+from weft.records import replace
 
 KINDS = ("contraction", "nested", "scaled", "inside", "quotient", "terms", "deep")
 OPERANDS = {
@@ -91,6 +96,47 @@ def test_the_one_form_computes_what_is_written(operands):
     assert all(changed[kind] > 10 for kind in ("contraction", "nested", "split", "counted")), changed
 
 
+SOURCES = {
+    rules.nested_sums: "twice", rules.one_sum: "nested", rules.scaled_sum: "scaled", rules.pair_in_order: "deep",
+    rules.factors_in_order: "contraction", rules.split_sum: "split", rules.counted_entries: "counted",
+    "contraction-order": "scaled", "own-tensors": "inside", "invariant-parts": "quotient",
+}  # fmt: skip
+"""The kind of statements to which a rule applies: one with a rewrite by this, a choice by its name."""
+
+
+def applications(rule, source):
+    """Statements to which a rule applies, with the programs that it makes of them."""
+    is_choice = rule.name in SOURCES
+    while True:
+        case = source.case(SOURCES[rule.name if is_choice else rule.rewrite])
+        try:
+            program = case.program() if is_choice else after(rule, case)
+        except WeftError:  # dtypes that no operator takes
+            continue
+        if rule.name in program.rules:
+            yield case, program
+
+
+def after(rule, case, **options):
+    explicit, types = explicit_sums(case.assignment), {name: s.type for name, s in case.storages.items()}
+    facts = rules.Facts(Dtypes(dtypes_of(types)), types, explicit.target.indices)
+    facts.names |= {*variables(explicit.value)}
+    new = replace(explicit, value=rules.applied(rule, explicit.value, facts, code_options(**options)))
+    return Program((new,), case.assignment, (), rules=(rule.name,) if new != explicit else ())
+
+
+@pytest.mark.parametrize("operands", ["floats", "narrow"])
+@pytest.mark.parametrize("number", [n for n, rule in enumerate(TABLE) if rule is not ONE_DIAGONAL])
+def test_each_rule_keeps_values(number, operands):
+    rule = TABLE[number]
+    for case, program in itertools.islice(applications(rule, Statements(number, **OPERANDS[operands])), 200):
+        expected = evaluate_dense(case.assignment, case.arrays)
+        assert_same(by_numpy(program, case.arrays), expected, program, operands)
+        exact = case.program(reassociate=False) if rule.name in SOURCES else after(rule, case, reassociate=False)
+        if exact.rules:
+            np.testing.assert_array_equal(by_numpy(exact, case.arrays), expected, exact.text)
+
+
 @pytest.mark.parametrize(
     "text",
     [
@@ -99,6 +145,7 @@ def test_the_one_form_computes_what_is_written(operands):
         "s = sum(j, A(j,j) + A(j,j)) + 2*sum(j_1, A(j_1,j_1) - A(j_1,j_1))",
         "s(i) = max(j, A(i,j)*sum(k, A(j,k) + A(k,j)))",
         "s(k) = sum(j, (A(j,k) + c(k))*(d(j)*d(j)))",
+        "S(j,k) = sum(i, (A(i,k) - A(i,i))*(c(k)*c(k)))*d(j)",
     ],
 )
 def test_sums_that_stand_apart_have_variables_of_their_own(text):
@@ -120,7 +167,7 @@ DIAGONALS = ("A(i,j)*D(j,k)", "D(i,j)*A(j,k)", "D(i,j)*A(j,k)*D(k,l)", "D(i,j)*A
 @pytest.mark.parametrize("dtype", ["float64", "int64", "float32", "int8"])
 def test_products_with_one_diagonal_scale(dtype):
     rng, many = np.random.default_rng(0), 0
-    for n in range(60):
+    for n in range(320 if dtype == "float64" else 60):
         text = DIAGONALS[n % len(DIAGONALS)]
         read = [v for v in "ijkl" if v in text]
         target = "".join(rng.permutation(read)[: rng.integers(0, 3)])
@@ -140,7 +187,7 @@ def test_products_with_one_diagonal_scale(dtype):
             np.testing.assert_array_equal(by_numpy(program, arrays), evaluate_dense(explicit, arrays), program.text)
         exact = diagonals_first(explicit, types, code_options(reassociate=False))
         assert (exact is None) == (program is None or dtype.startswith("float"))
-    assert many > (-1 if dtype == "int8" else 40)  # int8 is summed as int64
+    assert many > {"float64": 200, "int8": -1}.get(dtype, 40)  # int8 is summed as int64
 
 
 @pytest.mark.parametrize("format", ["csr", "coo", "dia", "bsr", "dense"])
@@ -204,20 +251,15 @@ def test_sums_of_sparse_operands_are_scanned_one_after_the_other(text):
 
 def test_sums_of_arrays_with_fewer_variables_are_apart():
     def terms(text):
-        held = {"A": matrix(), "G": weft.asarray(np.ones((4, 4))), "d": weft.asarray(np.ones(4))}
-        names = [name for name in held if f"{name}(" in text]
+        held = {"A": matrix(), "G": weft.asarray(np.ones((4, 4))), "d": weft.asarray(np.ones(4)),
+                "c": weft.asarray(2.0)}  # fmt: skip
+        names = [name for name in held if f"{name}(" in text or f"/{name}" in text]
         normal = one_form(explicit_sums(parse(text)), {name: held[name]._storage for name in names})
         return len(additive_terms(normal.value))
 
     assert terms("y(i) = (A(i,j) - d(j))*d(j)") == terms("y(i) = (A(i,j) - d(i)*d(j))*d(j)") == 2
-    assert terms("y(i) = (2*A(i,j) - 1)*d(j)") == 2
+    assert terms("y(i) = (2*A(i,j) - 1)*d(j)") == terms("s = (A(i,j) - d(i)*d(j)/c)*d(j)") == 2
     assert terms("y(i) = (A(i,j) - G(i,j))*d(j)") == 1
-
-
-def test_every_rule_applies_to_hundreds_of_them():
-    rules = [r for k in KINDS for o in ("floats", "narrow") for _, p in programs(k, o, 0, 40) for r in p.rules]
-    for name in ("one-sum", "contraction-order", "own-tensors", "invariant-parts"):
-        assert rules.count(name) > (40 if name == "invariant-parts" else 70), name
 
 
 @pytest.mark.parametrize("operands", ["floats", "mixed", "special"])

@@ -164,6 +164,7 @@ def split_sum(node: Expr, facts: Facts) -> Expr | None:
     parts = factors(node.body)
     places = [k for k, part in enumerate(parts) if not facts.is_dense(part)]
     terms = additive_terms(parts[places[0]]) if len(places) == 1 else []
+    terms = [(negative, _with_quotient_inside(term, facts)) for negative, term in terms]
     rest = [part for k, part in enumerate(parts) if [k] != places]
     products = [product([*rest, *factors(term)]) for _, term in terms]
     same = all(facts.dtype(each) == facts.dtype(node) and {*node.vars} <= {*free_variables(each)} for each in products)
@@ -172,8 +173,10 @@ def split_sum(node: Expr, facts: Facts) -> Expr | None:
         return None
     scans: list[Expr] = [Reduce("add", node.vars, each) for each in products]
     # Loops that share none are told apart by their variables: the sums of A(i,j) and of A(j,j) share none, nor does one
-    # of arrays, whose factors leave their sum.
-    loops, around = {*free_variables(node)}, {frozenset(free_variables(scan)) for scan in scans}
+    # of arrays. Factors that do not have the variables of a sum leave it, and share nothing.
+    loops, over = {*free_variables(node)}, {*node.vars}
+    inside = [[{*free_variables(f)} for f in factors(each)] for each in products]
+    around = {frozenset().union(*[vs for vs in each if vs & over]) - over for each in inside}
     shared = "apart" not in ways and around == {frozenset(loops)}
     if len(node.vars) > 1 or not shared or not loops or not loops <= {*facts.place}:
         scans = [renamed(scan, variables={v: facts.unused(v) for v in node.vars if k}) for k, scan in enumerate(scans)]
@@ -181,6 +184,17 @@ def split_sum(node: Expr, facts: Facts) -> Expr | None:
     for (negative, _), scan in zip(terms[1:], scans[1:], strict=True):
         total = Apply("subtract" if negative else "add", (total, scan))
     return total
+
+
+def _with_quotient_inside(term: Expr, facts: Facts) -> Expr:
+    """Return a product that is divided by a number with its last factor divided, so that its factors are seen."""
+    match term:
+        case Apply(op="divide", args=(Apply(op="multiply") as numerator, number)) if not number.children:
+            parts = [part for part in factors(numerator) if not isinstance(part, Literal)]
+            if not free_variables(number) and {facts.dtype(part) for part in parts} == {facts.dtype(term)}:
+                *first, last = factors(numerator)
+                return product([*first, Apply("divide", (last, number))])
+    return term
 
 
 def _decides(term: Expr, total: Reduce, facts: Facts) -> str:
