@@ -96,10 +96,10 @@ class Absorption:
         """Return whether the fill value beside each value makes that result; zeros of either sign count as equal."""
         return not np.any(self._differs(self.makes(values)))
 
-    def _differs(self, made: Any) -> Any:
+    def _differs(self, results: Any) -> Any:
         """Return where results are another than that which the fill value would decide."""
         # A result of NaN is not equal to itself.
-        return made != self.result if self.result == self.result else made == made
+        return results != self.result if self.result == self.result else results == results
 
     @property
     def subject(self) -> str:
@@ -119,13 +119,13 @@ class Absorption:
         other = self.other
         if not isinstance(other, Access) or len(other.indices) != 1 or not operands[other.tensor].format.is_dense:
             return self.reason
-        made = self.makes(operands[other.tensor].values_read().astype(self.dtype))
-        where = np.flatnonzero(self._differs(made))
+        results = self.makes(operands[other.tensor].values_read().astype(self.dtype))
+        where = np.flatnonzero(self._differs(results))
         if not where.size:
             return self.reason
         more = f" and {where.size - 3:,} more" if where.size > 3 else ""
         places = ", ".join(map(str, where[:3].tolist()))
-        return f"{self.subject} is {_plain(made[where[0]])} at {other.indices[0]} = {places}{more}"
+        return f"{self.subject} is {_plain(results[where[0]])} at {other.indices[0]} = {places}{more}"
 
     @property
     def advice(self) -> str:
