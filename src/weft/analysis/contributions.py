@@ -49,16 +49,20 @@ class EntryOrder:
 UNSORTED = EntryOrder()
 
 
+def visits_positions_in_order(source: Format) -> bool:
+    """Return whether loops over the levels of a tensor visit every position of the last, in order."""
+    return all(
+        level.compact and level.gapless and not level.partial and (level.row_major or not level.has_every)
+        for level in source.levels
+    )
+
+
 def entry_order_of(source: Format, loops: Sequence[str]) -> EntryOrder:
     """Return the order in which loops over the levels of a tensor visit its entries."""
     variables = level_variables(Access("A", tuple(f"i{axis}" for axis in range(source.order))), source)
     levels = dict(zip(variables, zip(source.walked_levels, source.remapping.coordinates, strict=True), strict=True))
-    entries = all(
-        level.compact and level.gapless and not level.partial and (level.row_major or not level.has_every)
-        for level in source.levels
-    )
     inside = significance(source.remapping.coordinates) is not None  # nothing is stored beyond an edge
-    follows = entries and inside and source.is_unique and tuple(loops) == variables
+    follows = visits_positions_in_order(source) and inside and source.is_unique and tuple(loops) == variables
     # Sort keys end at the first level that is not ordered, consecutive axes at the first that is not unique.
     by: list[IndexExpr] = []
     grouped: list[int] = []

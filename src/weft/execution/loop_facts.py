@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from ..analysis.contributions import contribution_path, copied_access
+from ..analysis.contributions import contribution_path, copied_access, visits_positions_in_order
 from ..analysis.coordinate_sets import bound
 from ..analysis.derived_variables import radix_components
 from ..analysis.level_queries import source_facts
@@ -162,8 +162,7 @@ def _keeps_values(loops: PlannedLoops) -> bool:
     tail = level_variables(s.target, s.result.format)[chains[-1].last + 1 :]
     first = len(order) - len(tail)
     same = order[first:] == tail and all(level.row_major for level in source.format.levels[first:])
-    whole = all(level.compact and level.gapless for level in source.format.levels)
-    return same and whole and tuple(v.var for v in inside) == order
+    return same and visits_positions_in_order(source.format) and tuple(v.var for v in inside) == order
 
 
 def row_facts(loops: PlannedLoops, operands: tuple[str, ...]) -> RowFacts | None:

@@ -83,30 +83,35 @@ def _variance_of_some(
     x = x.astype(dtype, copy=False)
     holds = np.logical_not(np.isnan(x)) if mask is None else mask
     count = holds.sum(axis=over, keepdims=True, dtype=np.int64)
-    squares, _ = _squares(x, over, keepdims, count, mask, True)
+    squares, _ = _squares(x, over, keepdims, count, holds, mask is None)
     freedom = (count if keepdims else count.sum(axis=over)) - ddof
     variance = np.where(freedom > 0, squares / freedom, np.nan)
     return np.sqrt(variance) if root else variance, freedom
 
 
 def _squares(
-    x: Any, over: tuple[int, ...], keepdims: bool, count: Any, mask: Any = None, some: bool = False
+    x: Any, over: tuple[int, ...], keepdims: bool, count: Any, holds: Any = None, without_nan: bool = False
 ) -> tuple[Any, Any]:
-    """Return the sums of squared distances from the mean, over loops that visit what is stored, and the mean."""
+    """Return the sums of squared distances from the mean, over loops that visit what is stored, and the mean.
+
+    Only elements that ``holds`` selects, if it is there, count: those that are not NaN if ``without_nan`` is true.
+    """
     fill = node_of(x).fill
     shift = fill.item() if isinstance(fill, np.generic) else fill
     if shift and np.isfinite(shift):  # distances from another value are sparse
         x = x - shift
     else:
         shift = 0
-    if some:
-        x = record("nan_as_zero", x) if mask is None else chosen(mask, x, 0)
+    if holds is not None:
+        x = record("nan_as_zero", x) if without_nan else chosen(holds, x, 0)
     middle = apart(x.sum(axis=over, keepdims=True) / count)
     fill = node_of(x).fill
-    if fill is None:
-        return _square(x - middle).sum(axis=over, keepdims=keepdims), middle + shift if shift else middle
+    if fill is None or not np.isfinite(fill):
+        squares = _square(x - middle)
+        squares = squares if holds is None else record("select", holds, squares)
+        return squares.sum(axis=over, keepdims=keepdims), middle + shift if shift else middle
     # Each element that is the fill value has the same distance from the mean.
-    differs = x != fill if fill == fill else np.logical_not(np.isnan(x))
+    differs = x != fill
     total = record("select", differs, _square(x - middle)).sum(axis=over, keepdims=keepdims)
     absent = record("repeat_add", count - differs.sum(axis=over, keepdims=True), _square(fill - middle))
     if fill == 0:  # where nothing is stored, nothing is added
