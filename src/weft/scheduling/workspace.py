@@ -127,6 +127,9 @@ def _best_row(problem: LoopProblem, negative: bool, value: Expr) -> LoopOrder | 
     if term is None or not variables or not (problem.dense or listed):
         return None
     *outer, last = variables
+    levels = [pair for a in term.distinct_accesses for pair in problem.view.types[a.tensor].levels_of(a)]
+    if problem.only is None and not all(level.merges for v, level in levels if v in outer):
+        return None  # the loops outside the workspaces merge the terms
     loose = frozenset((last, *term.vars))
     # The last variable can follow any loop of the reduction: a workspace takes its coordinates in any order.
     best = min(
