@@ -80,8 +80,8 @@ def _loops(candidate: Candidate) -> str:
 
 
 def _converts(candidate: Candidate) -> str:
-    found = dict.fromkeys(access.tensor for nest in candidate.nests for access in nest.converts)
-    return f"; {' and '.join(found)} must be converted first" if found else ""
+    names = dict.fromkeys(access.tensor for nest in candidate.nests for access in nest.converts)
+    return f"; {' and '.join(names)} must be converted first" if names else ""
 
 
 def _nearby(schedule: Schedule, forms: Sequence[Assignment], types: Mapping[str, TensorType]) -> Iterator[Way]:

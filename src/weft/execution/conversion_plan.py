@@ -35,12 +35,8 @@ _ONE = (0,)
 
 # Prices of an entry, where one that is visited costs 1.
 _VISITED, _AMONG_ALL, _RUNS = 1.0, 6.0, 0.5  # visited; among all elements of an array; in a list, to find ends of rows
-_STORED, _APPENDED, _LISTED, _SHARED = (
-    1.0,
-    2.0,
-    4.0,
-    1.0,
-)  # in an array, appended, with wide coordinates; its value kept
+_STORED, _APPENDED, _LISTED = 1.0, 2.0, 4.0  # in an array, appended, with wide coordinates
+_SHARED = 1.0  # whose value is that of the source
 _PLACED, _IN_ROW, _SORTED = 3.0, 6.0, 14.0  # at a place that queries tell; sorted into its row, and among all
 _BETWEEN, _EMPTY = 1.0, 25.0  # memory of another tensor; rows most of which are empty
 _UNWANTED = 1000.0  # what config.disable has

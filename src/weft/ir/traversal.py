@@ -183,6 +183,19 @@ def used_names(node: Node) -> set[str]:
     return {var.name for var in variables(node)}
 
 
+def fresh_variables(node: Node) -> Callable[[str, str], ir.Var]:
+    """Return a function that makes variables whose names are used neither under ``node`` nor by each other."""
+    used = used_names(node)
+
+    def fresh(stem: str, ty: str) -> ir.Var:
+        while stem in used:
+            stem += "_"
+        used.add(stem)
+        return ir.Var(stem, ty)
+
+    return fresh
+
+
 def declared_names(node: Node, *, regions: bool = True) -> list[str]:
     """Return the names that declarations, loops and allocations under ``node`` declare, in order, with repetitions.
 

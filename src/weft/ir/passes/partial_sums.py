@@ -9,7 +9,7 @@ from __future__ import annotations
 from ...records import replace
 from ..builder import add, block, lit
 from ..nodes import Binary, Block, Declare, Expr, For, Function, Load, Set, Stmt, Update, Var
-from ..traversal import Node, assigned_names, rewrite, used_names, walk
+from ..traversal import Node, assigned_names, fresh_variables, rewrite, used_names, walk
 from .prefetch_gathers import elements, expanded, kept
 
 PARTS = 4
@@ -46,13 +46,7 @@ def partial_sums(function: Function) -> Function:
         t += x[crd[p]]
       t = t + t1 + (t2 + t3)
     """
-    taken = used_names(function.body)
-
-    def name(stem: str, ty: str) -> Var:
-        while stem in taken:
-            stem += "_"
-        taken.add(stem)
-        return Var(stem, ty)
+    name = fresh_variables(function.body)
 
     def parted(loop: Node) -> Node | None:
         if not isinstance(loop, For) or not _sums_gathers(loop):

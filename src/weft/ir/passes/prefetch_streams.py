@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from ...records import record, replace
 from .. import nodes as ir
 from ..builder import add, block, if_, lit, lt, mul, sub
-from ..traversal import assigned_names, declared_names, used_names, walk
+from ..traversal import assigned_names, declared_names, fresh_variables, used_names, walk
 from ..types import size_of
 from .adjacent_ranges import adjoin, put
 from .prefetch_gathers import Leaps, ask, elements, expanded, kept, leaps, nests
@@ -95,13 +95,7 @@ def prefetch_memory(function: ir.Function) -> ir.Function:
 class _Reader:
     def __init__(self, function: ir.Function):
         self.assigned = assigned_names(function.body)
-        self.used = used_names(function.body)
-
-    def name(self, stem: str) -> ir.Var:
-        while stem in self.used:
-            stem += "_"
-        self.used.add(stem)
-        return ir.Var(stem)
+        self.fresh = fresh_variables(function.body)
 
     def read(
         self, stmt: ir.Stmt, loop: ir.For | None, above: Mapping[str, ir.Expr], alone: bool = True
@@ -154,10 +148,10 @@ class _Reader:
         within = {*declared_names(loop.body), *self.assigned}
         if used_names(first) & within or not adjoin(first, last, loop.var):
             return None
-        distance = self.name(f"{s.var.name}_prefetch_ahead")
+        distance = self.fresh(f"{s.var.name}_prefetch_ahead", "int64")
         asks = tuple(ask(array, add(s.start, distance)) for array in _along(s))
         # Gathers with an element size that is not known before the loop are left out.
-        gathers = leaps(s, self.name(f"{s.var.name}_prefetch_until"), self.assigned)
+        gathers = leaps(s, self.fresh(f"{s.var.name}_prefetch_until", "int64"), self.assigned)
         if gathers is not None and gathers.names & {loop.var.name, *within}:
             gathers = None
         lowest, highest = (put(first, loop.var, at) for at in (loop.start, loop.stop))
@@ -191,7 +185,7 @@ class _Reader:
         """
         if not _is_plain(s):
             return rewritten
-        gathers = leaps(s, self.name(f"{s.var.name}_prefetch_until"), self.assigned)
+        gathers = leaps(s, self.fresh(f"{s.var.name}_prefetch_until", "int64"), self.assigned)
         asks: list[ir.Stmt] = []
         arrays = _along(s)
         if len(arrays) > 1 and _scatters(s) and not nests(s):

@@ -13,7 +13,7 @@ from math import prod
 from ...records import record, replace
 from ..builder import add, block, lit, mul, total
 from ..nodes import Array, Binary, Block, Cast, Const, Declare, Expr, For, Function, Load, Stmt, Store, Update, Var
-from ..traversal import Node, rebuild, used_names, walk
+from ..traversal import Node, fresh_variables, rebuild, used_names, walk
 from .adjacent_ranges import put
 from .prefetch_gathers import expanded
 
@@ -51,13 +51,7 @@ def blocks_in_registers(function: Function) -> Function:
       for p in 0 .. 2:
         C[first + p] = block[p]
     """
-    taken = used_names(function.body)
-
-    def name(stem: str, ty: str) -> Var:
-        while stem in taken:
-            stem += "_"
-        taken.add(stem)
-        return Var(stem, ty)
+    name = fresh_variables(function.body)
 
     def change(node: Node) -> Node:
         nest = _nest(node) if isinstance(node, For) else None
