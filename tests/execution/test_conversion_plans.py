@@ -4,6 +4,7 @@ import itertools
 
 import numpy as np
 import pytest
+from scipy import sparse
 from tests.formats_for_tests import FORMATS
 
 import weft
@@ -110,12 +111,25 @@ def test_a_copy_in_notation_is_the_conversion(order):
     tensors = [weft.zeros(SHAPES[order], format=name)._storage for name in FORMATS[order]]
     for storage in tensors:
         for wanted in (other.format for other in tensors):
-            if storage.format == wanted or (storage.format.is_dense and wanted.is_dense):
-                continue
             for target, given in ((axes, storage), (axes[::-1], storage.permuted((*range(order),)[::-1]))):
+                if (target == axes and storage.format == wanted) or (storage.format.is_dense and wanted.is_dense):
+                    continue  # values are computed: by a vector, or by an array in tiles
                 assignment = Assignment(Access("C", target), Access("A", axes))
                 (step,) = plan_for_operands(assignment, (storage,), format=wanted).steps
                 assert step.conversion(storage) is plan_of(given, wanted)
+
+
+def test_a_copy_in_notation_has_values_of_its_own():
+    lent = sparse.csr_array(np.eye(3, 4, 1))
+    A, dense = weft.asarray(lent), lent.toarray()
+    copies = [
+        (weft.evaluate("C(i,j) = A(i,j)", A=A, format="coo"), dense),
+        (weft.evaluate("C(j,i) = A(i,j)", A=A, format="csc"), dense.T),
+        (weft.evaluate("C(i,j) = A(j,i)", A=A.T, format=A.T.format), dense),
+    ]
+    lent.data[:] = 7
+    for found, wanted in copies:
+        np.testing.assert_array_equal(found.todense(), wanted)
 
 
 def way(source, target, order=2, **of_data):

@@ -188,14 +188,15 @@ class Convert(Step):
 
 @record
 class Copy(Convert):
-    """A step that copies an operand, with its axes in another order, as a conversion does."""
+    """A step that copies an operand, with its axes in another order, as a conversion does; values are not shared."""
 
     axes: tuple[int, ...]  # for each axis of the result the one of the operand
     kind = "copy"
 
     def run(self, storages: Sequence[Storage], out: Storage | None = None) -> Storage:
         (storage,) = storages
-        return convert(self._permuted(storage), self.makes.format, strict=True)
+        made = convert(self._permuted(storage), self.makes.format, strict=True)
+        return made.with_values(made.vals.copy(), made.type.fill) if made.vals is storage.vals else made
 
     def conversion(self, storage: Storage) -> Conversion:
         """Return the way in which an operand is copied."""

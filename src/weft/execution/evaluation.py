@@ -344,9 +344,11 @@ def _copy(
     (source,) = types
     if format.order != len(indices) or dtype not in (None, source.dtype):
         return None
-    if source.format == format or (source.format.is_dense and format.is_dense):  # these would share their values
+    axes = tuple([value.indices.index(v) for v in indices])
+    # Values are computed where all arrays are like those of the operand: as a vector, or in tiles of an array.
+    if (source.format == format and value.indices == indices) or (source.format.is_dense and format.is_dense):
         return None
-    target, axes = converted_type(source, format), tuple([value.indices.index(v) for v in indices])
+    target = converted_type(source, format)
     step = Copy((0,), target, f"a conversion copies {value.tensor}", axes)
 
     def replan(variant: Variant) -> Plan:
