@@ -212,6 +212,12 @@ def scattered_rows() -> Run:
     return lambda: a[order]
 
 
+def scattered_sddmm() -> Run:
+    a = csr("uniform")
+    given = {"A": a, "C": numbers(a.shape[0], 32), "D": numbers(a.shape[1], 32)}
+    return lambda: weft.evaluate("E(i,j) = A(i,j)*C(i,k)*D(j,k)", **given)
+
+
 def binary(name: str, run: Callable[[Any, Any], Any], format: str = "csr") -> Callable[[], Run]:
     def make() -> Run:
         a, b = (weft.asarray(s).asformat(format) for s in (matrix(name), shifted(matrix(name), 1)))
@@ -356,6 +362,7 @@ CASES: dict[str, Callable[[], Run]] = {
     "coo SpMV": product("uniform", "coo"),
     "csr to csc": conversion(lambda: csr("uniform"), "csc"),
     "scattered rows": scattered_rows,
+    "SDDMM, scattered rows": scattered_sddmm,
     "coo to csf": conversion(lambda: csr("uniform").asformat("coo"), "csf"),
     "full columns": full_columns,
     "full product": full_product,

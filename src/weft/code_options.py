@@ -18,6 +18,7 @@ _FOR_CPUS = {
     "merge-branches",
     "positions",
     "prefetch",
+    "prefetch-rows",
     "stored-totals",
 }
 """Optimisations that fit loops to the caches and registers of CPUs, or make structures, which devices do not."""

@@ -31,7 +31,7 @@ from .ir import Function
 from .ir.passes.merge_branches import merge_branches
 from .ir.passes.partial_sums import partial_sums
 from .ir.passes.polling import with_polls
-from .ir.passes.prefetch_streams import prefetch_memory
+from .ir.passes.prefetch_streams import prefetch_memory, prefetch_rows
 from .ir.passes.reciprocals import divide_by_reciprocals
 from .ir.passes.register_blocks import blocks_in_registers
 from .ir.passes.scalar_powers import scalar_powers
@@ -218,6 +218,8 @@ def generate(
 
 def optimize(function: Function, options: CodeOptions, trace: Trace) -> Function:
     """Return a function with the same results whose loops are faster, and can be interrupted."""
+    if options.enabled("prefetch-rows"):
+        function = trace("prefetch rows", prefetch_rows, function)
     if options.enabled("single-entries"):
         function = trace("single entries", single_entries, function)
     if options.enabled("register-blocks"):

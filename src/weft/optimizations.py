@@ -127,6 +127,11 @@ OPTIMIZATIONS = (
         ("short rows SpMV", "scattered SpMV", "coo SpMV", "csr to csc", "scattered rows"),
     ),
     Optimization(
+        "prefetch-rows",
+        "Memory is asked for whole rows at scattered coordinates, some entries before they are read.",
+        ("MTTKRP, single entries", "SDDMM, scattered rows"),
+    ),
+    Optimization(
         "merge-branches",
         "Merges of two lists have branches where these are predicted, and no branches where they are not.",
         ("A + B, independent", "A * B"),
@@ -231,8 +236,8 @@ NAMES = tuple(one.name for one in (*OPTIMIZATIONS, *ON_DEVICES))
 PASSES = (
     "explicit sums", "one sum", "one order", "independent sums", "format views", "cheapest schedule",
     "nearest format", "tiling", "parallel loop", "positions", "user schedule", "result placement", "entry tiles",
-    "lowering", "serial scans", "simplify", "single entries", "register blocks", "reciprocals", "scalar powers",
-    "vector math", "prefetch", "merge branches", "polling", "partial sums",
+    "lowering", "serial scans", "simplify", "prefetch rows", "single entries", "register blocks", "reciprocals",
+    "scalar powers", "vector math", "prefetch", "merge branches", "polling", "partial sums",
 )  # fmt: skip
 """The compiler's passes: each is one line of ``weft.compiler``."""
 STAGES = ("index notation", "formats", "schedule", "attribute queries", "concrete notation", "lattices", "ir", "c")

@@ -1,5 +1,7 @@
 """Memory asked for ahead: where loops go along lists, where their coordinates lead, and nowhere else."""
 
+import re
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
@@ -12,7 +14,7 @@ from weft.formats import TensorType, parse_format
 from weft.index_notation import parse
 from weft.ir import Declare, For, Function, Update
 from weft.ir.builder import add, block, lit, load, sub, var
-from weft.ir.passes.prefetch_streams import prefetch_memory
+from weft.ir.passes.prefetch_streams import prefetch_memory, prefetch_rows
 from weft.ir.printer import function_text
 from weft.ir.verify import verify
 from weft.module import Module
@@ -20,11 +22,11 @@ from weft.module import Module
 from .compiled import build
 
 
-def text(assignment, **formats):
+def text(assignment, ahead=prefetch_memory, **formats):
     """The IR of a kernel that asks ahead."""
     types = {name: TensorType.of("float64", parse_format(f, order)) for name, (f, order) in formats.items()}
     function = Module(plan_loops(parse(assignment), types)).evaluation.ir
-    return function_text(verify(prefetch_memory(function)))
+    return function_text(verify(ahead(function)))
 
 
 def product(format):
@@ -77,6 +79,33 @@ def test_nothing_is_asked_for_where_segments_do_not_adjoin(format):
     assert "weft_prefetch_write" not in product(format)
 
 
+MATRICES = dict.fromkeys("MCD", ("dense", 2))
+MTTKRP, SDDMM = "M(i,r) = T(i,j,k)*C(j,r)*D(k,r)", "E(i,j) = A(i,j)*C(i,k)*D(j,k)"
+
+
+def test_rows_that_coordinates_lead_to_are_asked_for():
+    found = text(MTTKRP, prefetch_rows, T=("csf", 3), **MATRICES)
+    before, _, loops = found.partition("for pT1")
+    fibres = "int64(T3_pos[int64(T2_pos[chunk_begin])])"  # all fibres of all fibres are one list
+    assert "pT3_prefetch_until: int64 = int64(T3_pos[int64(T2_pos[chunk_end])]) - 8 if " in before
+    assert f"weft_scattered_rows_int32(T3_crd, {fibres}, " in before
+    assert "if pT2 < pT2_prefetch_until:" in loops
+    assert "weft_prefetch_row(C_vals + int64(T2_crd[pT2 + 8]) * C2_dim, D2_dim * 8)" in loops
+    assert "weft_prefetch_row(D_vals + int64(T3_crd[pT3 + 8]) * D2_dim, D2_dim * 8)" in loops
+
+
+@pytest.mark.parametrize(("format", "scattered"), [("csr", "D"), ("csc", "C")])
+def test_one_operand_of_two_is_read_in_order(format, scattered):
+    found = text(SDDMM, prefetch_rows, E=(format, 2), A=(format, 2), C=MATRICES["C"], D=MATRICES["D"])
+    assert re.findall(r"weft_prefetch_row\((\w)_vals", found) == [scattered]
+
+
+@pytest.mark.parametrize("format", ["csr", "dense", "dia", "bsr"])
+def test_rows_in_registers_and_in_order_are_left_alone(format):
+    found = text("M(i,r) = A(i,j)*C(j,r)", prefetch_rows, A=(format, 2), **MATRICES)
+    assert "weft_prefetch_row" not in found
+
+
 def test_rows_in_vectors_are_left_alone():
     i, p, t, n = var("i"), var("p"), var("t", "float64"), var("n")
     pos, vals, y = var("pos", "int64*"), var("vals", "float64*"), var("y", "float64*")
@@ -119,6 +148,24 @@ def test_scattered(ty):
     stencil = (np.arange(n // 5)[:, None] + [-1000, -1, 0, 1, 1000]).ravel()
     assert not scattered(stencil)
     assert not scattered(anywhere, size=0)
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+@pytest.mark.parametrize("rank", [5, 16, 150])
+def test_rows_change_no_bits(rank, threads):
+    rng = np.random.default_rng(4)
+    n = 600_000 // rank  # so that rows span more than 4 MiB
+    C, D = rng.standard_normal((2, n, rank))
+    D[5], C[7] = np.nan, -0.0
+    A = weft.random((n, n), nnz=150_000, format="csr", rng=5)
+    T = weft.random((300, n, n), nnz=150_000, format="csf", rng=6)
+    found = []
+    for off in (set(), {"prefetch-rows"}):
+        with config.override(num_threads=threads, parallel_threshold=1, disable=off):
+            values = [weft.evaluate(SDDMM, A=A.asformat(f), C=C, D=D).to_coo()[1] for f in ("csr", "coo")]
+            values.append(weft.evaluate(MTTKRP, T=T, C=C, D=D, format="dense"))
+            found.append([v.tobytes() for v in values])
+    assert found[0] == found[1]
 
 
 def scattered_matrix(rows, columns, per_row):

@@ -21,6 +21,15 @@ static inline void weft_prefetch_write(const void *memory) { __builtin_prefetch(
 /* Prefetch memory that will be read soon. The address may be beyond the end of an array. */
 static inline void weft_prefetch_read(const void *memory) { __builtin_prefetch(memory); }
 
+//: weft_prefetch_row
+/* Prefetch the first KiB of a row, of some bytes, that will be read soon. */
+static inline void weft_prefetch_row(const void *row, int64_t bytes) {
+  enum { LINE = 64, MOST = 1024 };
+  const char *at = (const char *)row - ((uintptr_t)row & (LINE - 1));
+  const char *const end = (const char *)row + (bytes < MOST ? bytes : MOST);
+  for (; at < end; at += LINE) __builtin_prefetch(at);
+}
+
 //: weft_unvectorized
 /* Return value. The empty assembly keeps compilers from vectorizing the loop around the call. */
 static inline int64_t weft_unvectorized(int64_t value) {

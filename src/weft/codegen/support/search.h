@@ -48,6 +48,14 @@ static inline bool weft_scattered_TYPE(const TYPE_t *list, int64_t begin, int64_
   return scattered > SAMPLES / 2;
 }
 
+//: weft_scattered_rows_TYPE for int32, int64; needs weft_scattered_TYPE
+/* Do the coordinates in list[begin .. end) reach rows, of some bytes each, for which prefetches pay? Rows must be long,
+   and span four times the memory of elements for which these pay. */
+static inline bool weft_scattered_rows_TYPE(const TYPE_t *list, int64_t begin, int64_t end, int64_t bytes) {
+  enum { LONG = 128 };
+  return bytes >= LONG && weft_scattered_TYPE(list, begin, end, bytes / 4);
+}
+
 //: weft_find_TYPE for int32, int64
 /* Return the first position in [begin, end) of an unsorted list that holds value, or -1. */
 static inline int64_t weft_find_TYPE(const TYPE_t *list, int64_t begin, int64_t end, int64_t value) {

@@ -39,6 +39,8 @@ class Leaps:
     # The arrays of coordinates, each with the number of bytes from the element of one coordinate to the next one.
     lists: tuple[tuple[ir.Expr, ir.Expr], ...]
     asks: tuple[ir.Stmt, ...]  # the prefetch instructions of one entry
+    by: int = BY  # entries between a prefetch and its use
+    rows: bool = False  # whether whole rows are prefetched
 
     @property
     def names(self) -> set[str]:
@@ -47,16 +49,17 @@ class Leaps:
 
     def declared(self, first: ir.Expr, last: ir.Expr) -> ir.Declare:
         """Return the declaration of ``until``, which samples the coordinates from ``first`` up to ``last``."""
-        far = (ir.Call(f"weft_scattered_{a.ty[:-1]}", (a, first, last, size), "bool") for a, size in self.lists)
-        return ir.Declare(self.until, ir.Select(lor(*far), sub(last, lit(BY)), first))
+        scattered = "weft_scattered_rows" if self.rows else "weft_scattered"
+        far = (ir.Call(f"{scattered}_{a.ty[:-1]}", (a, first, last, size), "bool") for a, size in self.lists)
+        return ir.Declare(self.until, ir.Select(lor(*far), sub(last, lit(self.by)), first))
 
     def taken(self, loop: ir.For, over_list: bool, before: ir.Stmt = _NOTHING) -> ir.Stmt:
         """Return the loop with prefetch instructions in the iterations before ``until``.
 
         A short loop is duplicated, so that the copy without prefetch instructions costs no more than the old loop.
         """
-        # A body with branches counts as long and is not duplicated: each iteration tests whether to prefetch.
-        if any(isinstance(n, ir.If) for n in statements(loop.body)):
+        # A body with branches or loops counts as long and is not duplicated: each iteration tests whether to prefetch.
+        if any(isinstance(n, ir.If | ir.For | ir.While) for n in statements(loop.body)):
             sometimes = if_(lt(loop.var, self.until), block(*self.asks))
             return replace(loop, body=block(before, sometimes, loop.body))
         asking = replace(loop, body=block(before, *self.asks, loop.body))
@@ -68,36 +71,46 @@ class Leaps:
 
 def leaps(loop: ir.For, until: ir.Var, assigned: Set[str]) -> Leaps | None:
     """Return the prefetch gathers of the elements whose coordinates a loop reads in order, or None without any."""
-    # The bounds are used before the loop and inside it, so that they must not change; and the loop is innermost.
-    changed = {name for array, _, write in elements(loop.body) if write for name in used_names(array)}
-    edges = used_names(loop.start) | used_names(loop.stop)
-    if edges & (changed | assigned) or nests(loop):
+    if nests(loop) or not has_fixed_bounds(loop, assigned):
         return None
-    hidden = {*declared_names(loop.body)}
-    values = kept(loop.body, assigned)
     lists: dict[tuple[ir.Expr, ir.Expr], None] = {}
     asks: dict[ir.Stmt, None] = {}
     seen: set[tuple[ir.Expr, ir.Expr]] = set()
+    values, hidden = kept(loop.body, assigned), {*declared_names(loop.body)}
     for array, index, write in elements(loop.body):
-        # The index must depend on memory through one coordinate only, that of the current position.
         place = expanded(index, values)
-        reads = {n for n in walk(place) if isinstance(n, ir.Load | ir.Call)}
-        if len(reads) != 1 or used_names(array) & hidden or (array, place) in seen:
+        if used_names(array) & hidden or (array, place) in seen:
             continue
         seen.add((array, place))
-        coordinate = reads.pop()
-        if not isinstance(coordinate, ir.Load) or coordinate.index != loop.var or coordinate.ty not in _COORDINATES:
-            continue
-        # The bytes between the elements of two coordinates follow from the index at 1 and at 0.
-        name = ir.Var("coordinate", coordinate.ty)
-        of = rewrite(place, lambda n, c=coordinate, name=name: name if n == c else None)  # type: ignore[misc]
-        assert isinstance(of, ir.Expr)
-        if used_names(of) & {loop.var.name, *hidden, *assigned}:
-            continue
-        one, none = (put(of, name, lit(n, name.ty)) for n in (1, 0))
-        lists[coordinate.array, mul(sub(one, none), lit(size_of(array.ty[:-1])))] = None
-        asks[ask(array, put(place, loop.var, add(loop.var, lit(BY))), write)] = None
+        if (found := reached(array, place, loop, {*hidden, *assigned})) is not None:
+            lists[found] = None
+            asks[ask(array, put(place, loop.var, add(loop.var, lit(BY))), write)] = None
     return Leaps(until, tuple(lists), tuple(asks)) if asks else None
+
+
+def has_fixed_bounds(loop: ir.For, assigned: Set[str]) -> bool:
+    """Return whether the bounds of a loop can be used both before it and inside it, since nothing changes them."""
+    changed = {name for array, _, write in elements(loop.body) if write for name in used_names(array)}
+    return not (used_names(loop.start) | used_names(loop.stop)) & (changed | assigned)
+
+
+def reached(array: ir.Expr, place: ir.Expr, loop: ir.For, hidden: Set[str]) -> tuple[ir.Expr, ir.Expr] | None:
+    """Return the list whose coordinate at the position of a loop leads to an element, and the bytes between elements.
+
+    The result is None if the place depends on other memory or on ``hidden`` variables.
+    """
+    reads = {n for n in walk(place) if isinstance(n, ir.Load | ir.Call)}
+    coordinate = reads.pop() if len(reads) == 1 else None
+    if not isinstance(coordinate, ir.Load) or coordinate.index != loop.var or coordinate.ty not in _COORDINATES:
+        return None
+    # The bytes between the elements of two coordinates follow from the index at 1 and at 0.
+    name = ir.Var("coordinate", coordinate.ty)
+    of = rewrite(place, lambda n: name if n == coordinate else None)
+    assert isinstance(of, ir.Expr)
+    if used_names(of) & {loop.var.name, *hidden}:
+        return None
+    one, none = (put(of, name, lit(n, name.ty)) for n in (1, 0))
+    return coordinate.array, mul(sub(one, none), lit(size_of(array.ty[:-1])))
 
 
 def nests(loop: ir.For) -> bool:

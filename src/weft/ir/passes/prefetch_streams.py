@@ -8,7 +8,7 @@ Prefetches slow down loops inside as well, since compilers then vectorize these 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 from ...records import record, replace
 from .. import nodes as ir
@@ -17,6 +17,7 @@ from ..traversal import assigned_names, declared_names, fresh_variables, used_na
 from ..types import size_of
 from .adjacent_ranges import adjoin, put
 from .prefetch_gathers import Leaps, ask, elements, expanded, kept, leaps, nests
+from .prefetch_rows import row_leaps
 
 AHEAD = 256
 """Entries of a list between the prefetch of an entry and its use."""
@@ -92,8 +93,16 @@ def prefetch_memory(function: ir.Function) -> ir.Function:
     return replace(function, body=body)
 
 
+def prefetch_rows(function: ir.Function) -> ir.Function:
+    """Return the function with prefetches of rows that its loops read where coordinates lead; results do not change."""
+    body, _ = _Reader(function, row_leaps).read(function.body, None, {})
+    return replace(function, body=body)
+
+
 class _Reader:
-    def __init__(self, function: ir.Function):
+    def __init__(self, function: ir.Function, find: Callable[..., Leaps | None] = leaps):
+        self.leaps = find
+        self.streams = find is leaps  # loops around others have no streams
         self.assigned = assigned_names(function.body)
         self.fresh = fresh_variables(function.body)
 
@@ -141,7 +150,7 @@ class _Reader:
 
     def rows(self, s: ir.For, loop: ir.For | None, values: Mapping[str, ir.Expr]) -> _Rows | None:
         """Return the rows of ``loop`` of which ``s`` is one, or None if they do not adjoin or ``s`` is not plain."""
-        if loop is None or loop.unroll or not _is_plain(s) or nests(s):
+        if loop is None or loop.unroll or not _is_plain(s) or (self.streams and nests(s)):
             return None
         first, last = expanded(s.start, values), expanded(s.stop, values)
         # The bounds are evaluated before the loop, so that they must not use a variable of its body.
@@ -149,11 +158,13 @@ class _Reader:
         if used_names(first) & within or not adjoin(first, last, loop.var):
             return None
         distance = self.fresh(f"{s.var.name}_prefetch_ahead", "int64")
-        asks = tuple(ask(array, add(s.start, distance)) for array in _along(s))
+        asks = tuple(ask(array, add(s.start, distance)) for array in _along(s) if self.streams)
         # Gathers with an element size that is not known before the loop are left out.
-        gathers = leaps(s, self.fresh(f"{s.var.name}_prefetch_until", "int64"), self.assigned)
+        gathers = self.leaps(s, self.fresh(f"{s.var.name}_prefetch_until", "int64"), self.assigned)
         if gathers is not None and gathers.names & {loop.var.name, *within}:
             gathers = None
+        if gathers is None and not self.streams:
+            return None
         lowest, highest = (put(first, loop.var, at) for at in (loop.start, loop.stop))
         return _Rows(distance, asks, loop.start, loop.stop, lowest, highest, gathers)
 
@@ -162,7 +173,7 @@ class _Reader:
 
         Such lists have an index that is the sum of the begin of a list, which depends on ``s.var``, and ``loop.var``.
         """
-        if loop is None or loop.unroll or not _is_plain(s) or nests(s):
+        if not self.streams or loop is None or loop.unroll or not _is_plain(s) or nests(s):
             return []
         inside = {**values, **kept(s.body, self.assigned)}
         used = [(array, expanded(index, inside)) for array, index, _ in elements(s.body)]
@@ -185,10 +196,10 @@ class _Reader:
         """
         if not _is_plain(s):
             return rewritten
-        gathers = leaps(s, self.fresh(f"{s.var.name}_prefetch_until", "int64"), self.assigned)
+        gathers = self.leaps(s, self.fresh(f"{s.var.name}_prefetch_until", "int64"), self.assigned)
         asks: list[ir.Stmt] = []
         arrays = _along(s)
-        if len(arrays) > 1 and _scatters(s) and not nests(s):
+        if self.streams and len(arrays) > 1 and _scatters(s) and not nests(s):
             asks = [a for array in arrays for a in _stretch(array, add(s.var, lit(AHEAD)))]
         # One test for each stretch costs less than a prefetch in each iteration.
         begins = ir.Binary("==", ir.Binary("&", s.var, lit(STRETCH - 1)), lit(0))

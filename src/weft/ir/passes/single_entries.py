@@ -17,6 +17,7 @@ from ..nodes import (
     Block,
     Const,
     Declare,
+    Evaluate,
     Expr,
     For,
     Function,
@@ -83,7 +84,7 @@ def single_entries(function: Function) -> Function:
 class _Collection:
     """Loop over a fibre that combines a value of each entry with each element of a workspace."""
 
-    entry: tuple[Stmt, ...]  # the declarations of what belongs to an entry
+    entry: tuple[Stmt, ...]  # the declarations of what belongs to an entry, and prefetches
     loop: For  # the loop over the elements
     before: tuple[Stmt, ...]  # the declarations inside it
     value: Expr  # what an element becomes
@@ -134,7 +135,8 @@ def _collection(loop: For, array: Var) -> _Collection | None:
     if not isinstance(inner, For) or inner.start != lit(0):
         return None
     *before, last = _parts(inner.body)
-    if not all(isinstance(s, Declare) and s.value is not None for s in (*entry, *before)):
+    declared = [s for s in (*entry, *before) if not _prefetches(s)]
+    if not all(isinstance(s, Declare) and s.value is not None for s in declared):
         return None
     match last:
         case Update(op=op, target=Load(array=target, index=index) as old, value=value):
@@ -144,6 +146,10 @@ def _collection(loop: For, array: Var) -> _Collection | None:
         case _:
             return None
     return _Collection(tuple(entry), inner, tuple(before), value) if (target, index) == (array, inner.var) else None
+
+
+def _prefetches(stmt: Stmt) -> bool:
+    return isinstance(stmt, If) and all(isinstance(n, Evaluate) for n in _parts(stmt.then)) and stmt.orelse is None
 
 
 def _parts(body: Stmt) -> tuple[Stmt, ...]:

@@ -1,0 +1,50 @@
+"""Prefetch rows: rows of arrays at the places that a list of coordinates names, prefetched some entries ahead.
+
+MTTKRP and SDDMM read rows of their factors so. Rows that lie together or in a cache need no prefetch, and rows of less
+than two cache lines gain none for sure: at four float64 they took from 0.6 to 1.5 of the time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Set
+
+from .. import nodes as ir
+from ..builder import add, lit, mul, sub
+from ..traversal import declared_names, statements, used_names
+from ..types import size_of
+from .adjacent_ranges import put
+from .prefetch_gathers import Leaps, elements, expanded, has_fixed_bounds, kept, nests, reached
+
+BY = 8
+"""Entries between the prefetch of the row that a coordinate names and its use."""
+
+
+def row_leaps(loop: ir.For, until: ir.Var, assigned: Set[str]) -> Leaps | None:
+    """Return the prefetches of the rows whose coordinates a loop reads in order, or None without any."""
+    if not has_fixed_bounds(loop, assigned):
+        return None
+    lists: dict[tuple[ir.Expr, ir.Expr], None] = {}
+    asks: dict[ir.Stmt, None] = {}
+    values, hidden = kept(loop.body, assigned), {*declared_names(loop.body), *assigned}
+    written = {array for array, _, write in elements(loop.body) if write}
+    for inner in _row_loops(loop, hidden):
+        for array, index, _ in elements(inner.body):
+            match expanded(index, values):
+                case ir.Binary(op="+", a=row, b=inner.var) if array not in written and not used_names(array) & hidden:
+                    if (found := reached(array, row, loop, hidden)) is None:
+                        continue
+                    lists[found] = None
+                    first = put(add(row, inner.start), loop.var, add(loop.var, lit(BY)))
+                    size = mul(sub(inner.stop, inner.start), lit(size_of(array.ty[:-1])))
+                    asks[ir.Evaluate(ir.Call("weft_prefetch_row", (add(array, first), size), "int64"))] = None
+    return Leaps(until, tuple(lists), tuple(asks), by=BY, rows=True) if asks else None
+
+
+def _row_loops(loop: ir.For, hidden: Set[str]) -> Iterator[ir.For]:
+    """Yield the innermost loops inside a loop that run over the same range in each of its iterations."""
+    for n in statements(loop.body):
+        # Loops over strips of rows, which registers hold, are unrolled: these gain nothing.
+        if not isinstance(n, ir.For) or n.unroll or n.step or nests(n):
+            continue
+        if not (used_names(n.start) | used_names(n.stop)) & {*hidden, loop.var.name}:
+            yield n
