@@ -9,6 +9,8 @@ import numpy as np
 import pytest
 from tests.kernel_batches import each
 
+import weft
+
 from . import results
 
 PIECES = results.listed([case for case in results.chosen() if not results.known_fault(case)])
@@ -53,3 +55,25 @@ def test_the_sample_has_every_pair(pairs):
         assert len(met) == len(results.OPERANDS) * len(results.RESULTS)
     assert {case.contents for case in cases} == set(results.CONTENTS)
     assert cases == list(results.sampled(pairs)), "the sample is another one each time"
+
+
+@pytest.mark.parametrize("value", ["A(i,j)", "A(i,k)*D(k,j)", "A(i,k)*B(k,j)", "A(i,k)*D(k,j) + A(i,j)"])
+def test_rows_without_entries_are_not_kept_above_dense_ones(value):
+    """The last rows have no entries: there is no room for values of rows that are not kept."""
+    a = np.zeros((6, 6))
+    a[1, 2], a[3, 0], a[3, 5] = 3, 1, 2
+    A = weft.asarray(a, format="csr")
+    operands = {"A": A, "B": A.T.asformat("csr"), "D": np.ones((6, 6))}
+    operands = {name: each for name, each in operands.items() if name in value}
+    text = f"C(i,j) = {value}"
+    found = []
+    for threads in (1, 2):
+        with weft.config.override(num_threads=threads, parallel_threshold=0):
+            found.append(weft.evaluate(text, **operands, format="sd"))
+    if value.count("A") == 1:
+        kernel = weft.compile(text, C="sd", **{n: "dense" if n == "D" else "csr" for n in operands})
+        found.append(kernel.compute(kernel.assemble(*operands.values()), *operands.values()))
+    expected = weft.evaluate(text, **operands, format="csr")
+    for C in found:
+        np.testing.assert_array_equal(C._storage.arrays[1], [1, 3])
+        np.testing.assert_array_equal(C.todense(), expected.todense())

@@ -80,6 +80,11 @@ class AppendAssembly(EvaluatedAssembly):
             self.values(result, storages, threads)  # the source has more values than entries
         return result
 
+    def _counts_of(self, result: Storage) -> np.ndarray:
+        counts = super()._counts_of(result)
+        counts[2 * len(self.chains) - 1] = result.level_sizes[self.chains[-1].last]  # where the last chain ends
+        return counts
+
     def entry_points(self, threads: int) -> EntryPoints:
         if threads > 1:
             parts = self._parts

@@ -113,9 +113,13 @@ class EvaluatedAssembly(Assembly):
         return self.functions[self.main]
 
     def values(self, result: Storage, storages: Sequence[Storage], threads: int) -> None:
-        counts = counts_pointer(np.zeros(self.counts, np.int64))
+        counts = counts_pointer(self._counts_of(result))
         if status := self.functions["compute"](result.struct, *self.structs(storages), counts, 1):
             self.fail(status, result.shape)
+
+    def _counts_of(self, result: Storage) -> np.ndarray:
+        """Return the numbers that ``compute`` takes."""
+        return np.zeros(self.counts, np.int64)
 
     def entry_points(self, threads: int) -> EntryPoints:
         return self.functions, (self.main,)

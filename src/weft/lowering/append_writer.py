@@ -9,6 +9,7 @@ from ..analysis.derived_variables import radix_components
 from ..formats.append_chains import AppendChain, append_chains
 from ..formats.capabilities import Append, Locate, SequencedEdges, UnsequencedEdges
 from ..index_notation.nodes import Access
+from ..index_notation.nodes import Expr as Expression
 from ..ir.builder import add, block, cast, gt, if_, increment, land, lit, lt, mul, sub
 from ..ir.nodes import Declare, Expr, For, Load, Stmt, Store, Var
 from .function_kind import COUNTS, FunctionKind
@@ -33,6 +34,8 @@ class AppendWriter(LocatedWriter):
         self.counters = tuple(Var(f"p{self.vars.name}{chain.last + 1}") for chain in self.chains)
         self.unsequenced: set[int] = set()
         self.bounded = False  # true if the code reads ``end``, which ``start`` must then declare
+        # The value below the coordinate that loops are to append, if whether they reach anything decides about it.
+        self.undecided: Expression | None = None
 
     # -- the function -------------------------------------------------------------------------------------------
     def init(self) -> Stmt:
@@ -152,6 +155,28 @@ class AppendWriter(LocatedWriter):
         below = self.counters[chain.index + 1]
         before = Var(f"{below.name}_begin_{chain.index}")
         return block(Declare(before, below), body, if_(gt(below, before), block(*keep)))
+
+    def has_values_below(self, chain: AppendChain) -> bool:
+        """Return whether loops may reach no value below a coordinate of a chain, and are asked whether they do."""
+        return self.f.kind is not FunctionKind.BOUND and self.chains[-1] is chain and chain.last < len(self.path) - 1
+
+    @property
+    def kept(self) -> Var:
+        """True if loops have reached a value below the coordinate that is to be appended."""
+        return Var(f"{self.counters[-1].name}_kept", "bool")
+
+    def append_if_kept(self, coords: Mapping[str, Expr], body: Stmt) -> Stmt:
+        """Return ``body`` and the append of a coordinate to the last chain if ``body`` reaches a value below it.
+
+        There is room only for the values of coordinates that are kept: behind the last one, nothing runs.
+        """
+        kept, counter = self.kept, self.counters[-1]
+        keep = block(*self._coordinates(self.chains[-1], coords), increment(counter))
+        code = block(Declare(kept, lit(False, "bool")), body, if_(kept, keep))
+        if not self.f.kind.values:
+            return code
+        self.bounded = True
+        return if_(lt(counter, self.end), code)
 
     def append_if(self, is_entry: Expr, coords: Mapping[str, Expr], body: Stmt, even: bool) -> Stmt:
         """Return ``body`` and the append of a coordinate to the last chain, both only if ``is_entry`` is true.

@@ -11,7 +11,7 @@ from math import inf
 from typing import Any
 
 from ..analysis import merge_lattice
-from ..analysis.coordinate_sets import is_full
+from ..analysis.coordinate_sets import is_driven, is_full
 from ..analysis.derived_variables import DerivedVariable, derived_variables, single_coordinate_levels
 from ..analysis.implicit_values import absent_value, implicit_value
 from ..analysis.iteration_graph import level_iterators
@@ -224,6 +224,39 @@ class LoweringContext:
         loops = [loop for loop in foralls_of(stmt.consumer) if loop.var in w.indices]
         points = (point for loop in loops for point in self.lattice(loop))
         return w.kind not in LISTED or all(any(it.reads(w.name) for it in point.iterators) for point in points)
+
+    def reaches(self, stmt: Stmt) -> bool:
+        """Return whether a statement contributes to the result whatever operands store."""
+        value, loops = without_conversions(self.view(stmt)), foralls_of(stmt)
+        full = {loop.var: is_full(value, loop.var, self.types) for loop in loops}
+        return any(
+            all(full[loop.var] for loop in loops if any(a is each for each in assignments(loop)))
+            for a in assignments(stmt)
+            if self._contributes(a)
+        )
+
+    def _contributes(self, stmt: Assign) -> bool:
+        """Return whether an assignment alone decides that the result has a value."""
+        # Values of a workspace contribute when they are written there, unless the loops that read it decide.
+        read = frozenset([a for a in accesses(stmt.value) if self._decides(a.tensor)])
+        if read and is_driven(without_conversions(stmt.value), read, self.types):
+            return False
+        return stmt.target.tensor not in self.workspaces or self._decides(stmt.target.tensor)
+
+    def _decides(self, name: str) -> bool:
+        """Return whether a name is that of a workspace that is read at all coordinates, where it was written or not."""
+        return name in self.workspaces and name not in self._read_elsewhere
+
+    @cached
+    def _read_elsewhere(self) -> frozenset[str]:
+        """Return the workspaces below loops that read them at some coordinates only: those of another operand."""
+        names: set[str] = set()
+        for where in wheres_of(self.program.stmt):
+            value = without_conversions(self.view(where.consumer))
+            listed = self.workspaces[result_of(where.producer).target.tensor].kind in LISTED
+            if not listed and not all(is_full(value, loop.var, self.types) for loop in foralls_of(where.consumer)):
+                names |= {a.target.tensor for a in assignments(where.producer)}
+        return frozenset(names)
 
     def visits_every(self, variables: Iterable[str]) -> bool:
         """Return whether loops visit every coordinate of variables."""

@@ -5,12 +5,14 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence, Set
 
+from ..analysis.coordinate_sets import is_full
 from ..analysis.derived_variables import leaves_tensor
 from ..analysis.implicit_values import specialize
 from ..analysis.iteration_graph import share_interval
 from ..analysis.merge_lattice import LevelIterator, Point
 from ..concrete_notation.nodes import Assign, Forall, Stmt
 from ..concrete_notation.traversal import assignments
+from ..concrete_notation.values import without_conversions
 from ..errors import LoweringError
 from ..formats.append_chains import AppendChain
 from ..formats.capabilities import Locate, PositionIteration, ValueIteration
@@ -266,20 +268,35 @@ class LoopCases(ABC):
         env, decls = emitter.resolve(env, [*used, target] if self.writes else used)
         chain = writer.chain_completed(new, env.coords) if writer is not None else None
         if writer is None or chain is None:
-            return block(*decls, emitter.statement(stmt, env))
+            return block(*decls, self._reached(stmt), emitter.statement(stmt, env))
         # The coordinate is appended, so the position of the result is the counter of the chain.
         counter = writer.counters[chain.index]
         here = {(target, k): counter for k in range(chain.first, chain.last + 1)}
         env = replace(env, pos={**env.pos, **here})
         env, more = emitter.resolve(env, [target])
-        body = block(*more, self._filled_at_edges(writer, chain, env), emitter.statement(stmt, env))
         inside = writer.can_append(chain, env.coords)
+        if writer.has_values_below(chain) and not self.context.reaches(stmt):
+            # A coordinate below which no value is reached, such as a row without entries, is not appended.
+            writer.undecided = without_conversions(self.context.view(stmt))
+        undecided = writer.undecided is not None
+        body = block(*more, self._filled_at_edges(writer, chain, env), emitter.statement(stmt, env))
+        if undecided:
+            writer.undecided = None
+            return block(*decls, if_(inside, writer.append_if_kept(env.coords, body)))
         if not (self.context.skip_fill and chain is writer.chains[-1] and isinstance(stmt, Assign)):
             return block(*decls, if_(inside, writer.append(chain, env.coords, body)))
         # Values that are left out are not appended.
         value = value_of(self.f, stmt.value, env)
         entry = is_entry(self.f, stmt.value, value, writer.vars.type.fill, env)
         return block(*decls, if_(inside, writer.append_if(entry, env.coords, body, even=value.ty == "bool")))
+
+    def _reached(self, stmt: Stmt) -> ir.Stmt:
+        """Return the code that keeps a coordinate, if this loop alone decides whether a value is reached below it."""
+        context, writer = self.context, self.emitter.appending
+        value = None if writer is None else writer.undecided
+        if writer is None or value is None or is_full(value, self.stmt.var, context.types):
+            return block()
+        return ir.Set(writer.kept, lit(True, "bool")) if context.reaches(stmt) else block()
 
     def _filled_at_edges(self, writer: AppendWriter, chain: AppendChain, env: Environment) -> ir.Stmt:
         """Return a loop that fills an appended block with fill values if it may reach beyond the tensor's edge."""

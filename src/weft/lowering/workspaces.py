@@ -190,7 +190,9 @@ def where(emitter: Emitter, stmt: Where, env: Environment) -> ir.Stmt:
     kind = f.kind
     # Functions without values need only those workspaces that tell coordinates; bounds and widths need none.
     if not f.holds_values and w.kind not in LISTED:
-        return emitter.statement(stmt.consumer, env)
+        undecided = emitter.appending is not None and emitter.appending.undecided is not None
+        producer = emitter.statement(stmt.producer, env) if undecided else block()
+        return block(producer, emitter.statement(stmt.consumer, env))
     if kind is FunctionKind.BOUND and w.kind != "whole":  # which is as long as it is
         return emitter.statement(stmt.producer, env)
     if kind is FunctionKind.WIDEST:
@@ -276,6 +278,8 @@ def assign(emitter: Emitter, w: Workspace, stmt: Assign, env: Environment) -> ir
         writer = emitter.appending
         ends = () if writer is None else zip(writer.counters, writer.chains, strict=True)
         return block(*[increment(n) for n, c in ends if writer and writer.path[c.last] in w.indices])
+    if not f.holds_values and w.kind not in LISTED:
+        return block()
     value = cast(value_of(f, stmt.value, env), w.dtype) if f.holds_values else lit(0)
     if w.kind == "scalar":
         var = scalar(f, w)
