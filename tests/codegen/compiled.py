@@ -8,10 +8,10 @@ from pathlib import Path
 import cffi
 import numpy as np
 
+from ir.examples import verify
 from weft.codegen import POINTERS, STRUCT, declaration, symbol
 from weft.compiler import generate
 from weft.config import config
-from weft.ir.verify import verify
 from weft.runtime._ffi import ffi as runtime_ffi
 from weft.runtime.loader import open_all, pool_of_threads
 

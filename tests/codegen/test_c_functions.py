@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import scipy.sparse
 
-from ir.examples import spmv, tensor
+from ir.examples import spmv, tensor, verify
 from weft.codegen import OUT_OF_MEMORY
 from weft.codegen.c_printer import print_function
 from weft.compiler import generate
@@ -34,7 +34,6 @@ from weft.ir import (
 )
 from weft.ir.builder import add, block, cast, eq, increment, lit, load, lt, mul, var
 from weft.ir.passes.simplify import simplify
-from weft.ir.verify import verify
 
 from .compiled import dense, module
 

@@ -5,8 +5,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from weft.codegen import NameMaker, declaration, mangle, signature, symbol
-from weft.codegen.names import is_reserved
+from weft.codegen.names import _PATTERNS, _RESERVED
 from weft.codegen.prelude import PRELUDE
+
+
+def is_reserved(name):
+    """Whether a name has a meaning in C, in the C library or in the C text of weft."""
+    return name in _RESERVED or _PATTERNS.match(name) is not None
 
 
 @pytest.mark.parametrize("name", ["x", "B2_pos", "jB", "pA1", "value", "i"])

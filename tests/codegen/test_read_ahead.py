@@ -7,6 +7,7 @@ import pytest
 import scipy.sparse as sp
 
 import weft
+from ir.examples import verify
 from weft.codegen import emit_library
 from weft.compiler import plan_loops
 from weft.config import config
@@ -16,7 +17,6 @@ from weft.ir import Declare, For, Function, Update
 from weft.ir.builder import add, block, lit, load, sub, var
 from weft.ir.passes.prefetch_streams import prefetch_memory, prefetch_rows
 from weft.ir.printer import function_text
-from weft.ir.verify import verify
 from weft.module import Module
 
 from .compiled import build

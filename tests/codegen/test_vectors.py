@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import weft
+from ir.examples import verify
 from weft.codegen.support.vectors import MANY
 from weft.compiler import generate, plan_loops
 from weft.config import config
@@ -11,7 +12,6 @@ from weft.formats import TensorType, parse_format
 from weft.index_notation import parse
 from weft.index_notation.operator_table import OPERATORS
 from weft.ir.passes.vector_math import SIZE, batch_math_calls
-from weft.ir.verify import verify
 from weft.module import Module
 
 from .compiled import build

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import weft
-from weft.execution.hash_growth import empty_tables, inserted, list_of
+from weft.execution.hash_growth import _LEAST, _tables, _with_widths, inserted, list_of
 from weft.formats import Hashed, parse_format
 from weft.storage import check, tensor_type
 from weft.storage.storage import rebuilt
@@ -16,9 +16,8 @@ TABLES = {1: ["hash_vector", "dok"], 2: ["dok", "hash"], 3: ["dok", "hash"]}
 
 def empty(name, shape, dtype="float64", index="int64", fill=0):
     format = parse_format(name, len(shape))
-    return empty_tables(
-        shape, tensor_type(dtype, format, (index,) * len(format.roles), np.dtype(dtype).type(fill).item())
-    )
+    type = tensor_type(dtype, format, (index,) * len(format.roles), np.dtype(dtype).type(fill).item())
+    return _with_widths(shape, type, np.full(_tables(type, shape), _LEAST))
 
 
 def dense_of(storage):

@@ -3,6 +3,13 @@
 from weft.ir import Cast, Const, Declare, For, Function, If, Param, Store
 from weft.ir.builder import add, block, cast, increment, lit, load, mul, var
 from weft.ir.nodes import Binary
+from weft.ir.verify import problems
+
+
+def verify(function):
+    """The function, which must be well-formed."""
+    assert problems(function) == []
+    return function
 
 
 def tensor(name, order, levels=(), *, vals="float64", output=False):

@@ -38,11 +38,6 @@ _PATTERNS = re.compile(
 _ILLEGAL = re.compile(r"[^A-Za-z0-9_]")
 
 
-def is_reserved(name: str) -> bool:
-    """Return whether a name has a meaning in C, in the C library or in the C text of weft."""
-    return name in _RESERVED or _PATTERNS.match(name) is not None
-
-
 @lru_cache(maxsize=4096)
 def mangle(name: str) -> str:
     """Return a legal C identifier for a name: the name itself if it is an identifier and not reserved.

@@ -41,11 +41,6 @@ def _list_type(dtype: str, order: int) -> TensorType:
     return tensor_type(dtype, coordinate_list_format(Remapping.identity(order)), ("int64",) * (order + 1))
 
 
-def empty_tables(shape: tuple[int, ...], type: TensorType) -> Storage:
-    """Return a tensor without stored entries, whose hash tables have the smallest number of slots."""
-    return _with_widths(shape, type, np.full(_tables(type, shape), _LEAST))
-
-
 _LEAST = 16  # slots of the smallest table
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import wraps
 from operator import attrgetter
 from typing import Any, TypeVar
@@ -183,11 +183,11 @@ def used_names(node: Node) -> set[str]:
     return {var.name for var in variables(node)}
 
 
-def fresh_variables(node: Node) -> Callable[[str, str], ir.Var]:
-    """Return a function that makes variables whose names are used neither under ``node`` nor by each other."""
-    used = used_names(node)
+def fresh_variables(node: Node, taken: Collection[str] = ()) -> Callable[..., ir.Var]:
+    """Return a function that makes variables whose names are not taken, under ``node`` or by each other."""
+    used = used_names(node).union(taken)
 
-    def fresh(stem: str, ty: str) -> ir.Var:
+    def fresh(stem: str, ty: str = "int64") -> ir.Var:
         while stem in used:
             stem += "_"
         used.add(stem)

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from ..errors import LoweringError
 from . import nodes as ir
 from .builder import lit
 from .precedence import BINARY
-from .printer import expression_text, function_text
+from .printer import expression_text
 from .traversal import assigned_names, declared_names, free_variables, statements, variables
 from .types import SCALARS, is_complex, is_integer, is_pointer
 
@@ -16,13 +15,6 @@ _INTEGER_ONLY = ("%", "&", "|", "^", "<<", ">>")
 _UPDATES = ("+", "-", "*", "&", "|", "^")
 # The variables that each function has beside those of its parameters.
 COUNTS, THREADS = ir.Var("counts", "int64*"), ir.Var("threads", "int64")
-
-
-def verify(function: ir.Function) -> ir.Function:
-    """Check that a function is well-formed, and return it."""
-    if reasons := problems(function):
-        raise LoweringError("malformed IR: " + "; ".join(reasons) + "\n" + function_text(function))
-    return function
 
 
 def problems(function: ir.Function) -> list[str]:

@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import permutations
 from math import factorial, inf, prod
+from typing import Any
 
 from ..analysis.implicit_values import typed_implicit_value
+from ..analysis.iteration_graph import types_of
 from ..analysis.verdicts import Verdict, Visit, verdicts
 from ..concrete_notation.values import same_value
 from ..formats import Format
@@ -34,6 +36,10 @@ from .operand_conversions import found_by_coordinate, reordered, segment_copy
 
 _EXHAUSTIVE = 720
 """Largest number of nests for which all loop orders are tried: that of six variables."""
+
+# Verdicts for views of several formats of a result, for several strategies, and for similar assignments are the same.
+_known: dict[Any, Mapping[Access, Verdict]] = {}
+_MANY = 4096
 
 _AGAIN_AND_AGAIN = Verdict("convert", "loops {loops} would walk all of {tensor} in {format}")
 _ACROSS = Verdict("convert", "loops {loops} would pass across {tensor} in {format}")
@@ -76,6 +82,19 @@ def verdicts_for(
 
     A new format of one operand may make the loops iterate another one many times, which then needs a new format, too.
     """
+    view, variant, into = problem.view, problem.variant, problem.result.dtype
+    operands = types_of(expr, view.types)
+    key = (expr, tuple(order), how, loose, operands, view.kept, view.looked_up, view.derived, variant, into)
+    if (judged := _known.get(key)) is None:
+        if len(_known) >= _MANY:
+            _known.clear()
+        judged = _known[key] = _verdicts_for(problem, expr, order, how, loose)
+    return judged
+
+
+def _verdicts_for(
+    problem: LoopProblem, expr: Expr, order: Sequence[str], how: Visit, loose: frozenset[str]
+) -> Mapping[Access, Verdict]:
     formats: dict[Access, Format] = {}
     verdicts: dict[Access, Verdict] = {}
     while True:

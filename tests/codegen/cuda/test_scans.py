@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import weft
+from ir.examples import verify
 from weft.code_options import code_options
 from weft.compiler import generate
 from weft.device_code import program_of
@@ -19,7 +20,6 @@ from weft.ir.interpreter import run
 from weft.ir.passes.launches import launches
 from weft.ir.passes.serial_scans import serial_scans
 from weft.ir.passes.simplify import simplify
-from weft.ir.verify import verify
 from weft.runtime import devices
 from weft.storage import Storage, tensor_type
 

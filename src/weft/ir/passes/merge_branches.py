@@ -22,20 +22,26 @@ LEAST, MOST = 256, 1024
 def merge_branches(function: ir.Function) -> ir.Function:
     """Return the function with a second loop for each merge inside one of its outermost loops."""
     stmts = statements(function.body)
+    if not any(isinstance(n, ir.For) and _merge_of(n) for n in stmts):
+        return function
     shared = {n.loop.var for n in stmts if isinstance(n, ir.Parallel)}  # the variables of loops over chunks
     loops = [n for n in stmts if isinstance(n, ir.For | ir.While) and getattr(n, "var", None) not in shared]
     inside = {below for n in loops for below in statements(n.body)}
 
     def change(node: Any) -> ir.Stmt | None:
-        match node:
-            case ir.For(body=ir.Block(stmts=parts), simd=None, step=None) if (
-                node not in inside and node.var not in shared
-            ):
-                before, rest = _declarations(parts)
-                return _either(node, before, rest[0], rest[1:]) if rest and isinstance(rest[0], ir.While) else None
-        return None
+        if not isinstance(node, ir.For) or (parts := _merge_of(node)) is None or node in inside or node.var in shared:
+            return None
+        return _either(node, *parts)
 
     return replace(function, body=rewrite(function.body, change))  # type: ignore[arg-type]
+
+
+def _merge_of(rows: ir.For) -> tuple[tuple[ir.Stmt, ...], ir.While, tuple[ir.Stmt, ...]] | None:
+    """Return what is declared before a merge in a loop over rows, the merge, and what comes after it."""
+    before, rest = _declarations(rows.body.stmts if isinstance(rows.body, ir.Block) else ())
+    if rows.simd is None and rows.step is None and rest and isinstance(rest[0], ir.While):
+        return before, rest[0], rest[1:]
+    return None
 
 
 def _declarations(stmts: tuple[ir.Stmt, ...]) -> tuple[tuple[ir.Stmt, ...], tuple[ir.Stmt, ...]]:

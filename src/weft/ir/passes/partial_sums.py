@@ -9,7 +9,7 @@ from __future__ import annotations
 from ...records import replace
 from ..builder import add, block, lit
 from ..nodes import Binary, Block, Declare, Expr, For, Function, Load, Set, Stmt, Update, Var
-from ..traversal import Node, assigned_names, fresh_variables, rewrite, used_names, walk
+from ..traversal import Node, assigned_names, fresh_variables, rewrite, statements, used_names, walk
 from .prefetch_gathers import elements, expanded, kept
 
 PARTS = 4
@@ -46,6 +46,8 @@ def partial_sums(function: Function) -> Function:
         t += x[crd[p]]
       t = t + t1 + (t2 + t3)
     """
+    if not any(isinstance(n, For) and _sums_gathers(n) for n in statements(function.body)):
+        return function
     name = fresh_variables(function.body)
 
     def parted(loop: Node) -> Node | None:

@@ -27,7 +27,7 @@ from ..builder import (
     maximum,
     sub,
 )
-from ..traversal import Node, assigned_names, rebuild, rewrite, statements, used_names, walk
+from ..traversal import Node, assigned_names, fresh_variables, rebuild, rewrite, statements, walk
 
 STRIP = 1 << 16
 """Elements between two polls: about ten microseconds for cheap elements, some milliseconds for expensive ones."""
@@ -84,8 +84,8 @@ class _Polls:
     def __init__(self, function: ir.Function, long: LongCalls):
         self.long = long
         # New variables must differ from all names of the function.
-        self.names = used_names(function.body)
-        self.names |= {v.name for p in function.params for v in (*p.dimensions, *p.arrays, p.vals)}
+        params = {v.name for p in function.params for v in (*p.dimensions, *p.arrays, p.vals)}
+        self.name = fresh_variables(function.body, params)
         self.watch, self.budget = self.name("watch", "int64*"), self.name("until_poll")
         self.used = self.spends = False
         self.assigned = assigned_names(function.body)
@@ -94,12 +94,6 @@ class _Polls:
         declared = [n for n in statements(function.body) if isinstance(n, ir.Declare)]
         loaded = {n.var.name for n in declared if n.value is not None and _is_load(n.value)}
         self.edges = loaded - {n.var.name for n in declared if n.value is None or not _is_load(n.value)}
-
-    def name(self, like: str, ty: str = "int64") -> ir.Var:
-        while like in self.names:
-            like += "_"
-        self.names.add(like)
-        return ir.Var(like, ty)
 
     def poll(self, *, asks: bool = True) -> ir.Poll:
         self.used = True

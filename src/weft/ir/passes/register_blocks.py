@@ -13,7 +13,7 @@ from math import prod
 from ...records import record, replace
 from ..builder import add, block, lit, mul, total
 from ..nodes import Array, Binary, Block, Cast, Const, Declare, Expr, For, Function, Load, Stmt, Store, Update, Var
-from ..traversal import Node, fresh_variables, rebuild, used_names, walk
+from ..traversal import Node, fresh_variables, rebuild, statements, used_names, walk
 from .adjacent_ranges import put
 from .prefetch_gathers import expanded
 
@@ -51,6 +51,8 @@ def blocks_in_registers(function: Function) -> Function:
       for p in 0 .. 2:
         C[first + p] = block[p]
     """
+    if not any(isinstance(n, For) and _nest(n) for n in statements(function.body)):
+        return function
     name = fresh_variables(function.body)
 
     def change(node: Node) -> Node:
