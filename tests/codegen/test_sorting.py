@@ -39,7 +39,10 @@ def test_every_length(ty):
     for n in [*range(140), 255, 256, 1000, 1023, 1024, 1025, 8191, 8192, 100_000]:
         for low, high in ((0, 2), (0, 100), (-50, 50), (0, 1_000_000), (-(1 << 31), (1 << 31) - 1)):
             check_sort(rng.integers(low, high, n).astype(ty))
-        check_sort(rng.permutation(n * 3)[:n].astype(ty))
+        for spread in (3, 15, 17, 40):  # sorted by a bitmap, or not
+            few = rng.permutation(n * spread)[:n].astype(ty) - n
+            check_sort(few)
+            check_sort(np.where(np.arange(n) == 1, few[:1], few) if n > 1 else few)
         check_sort(np.arange(n, dtype=ty))
         check_sort(np.arange(n, dtype=ty)[::-1].copy())
         check_sort(np.full(n, 7, dtype=ty))

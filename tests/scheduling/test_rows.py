@@ -101,3 +101,37 @@ def test_diagonals_go_into_rows_tile_by_tile(threads):
             B = A.asformat(format)
         check(B._storage)
         assert (B.to_scipy_sparse() != A.to_scipy_sparse()).nnz == 0
+
+
+@pytest.mark.parametrize("threads", [1, 3])
+def test_rows_of_unordered_results_are_not_sorted(threads):
+    dense, stored = matrix((90, 90))
+    A = shuffled(dense, stored, 0, "csr").canonical()
+    B = weft.asarray(np.where(dense % 3 == 1, -dense, 0), format="csr")
+    loose = {"B": "csr", "C": weft.formats["csr"](2).unsorted()}
+    report = weft.compile("C(i,k) = A(i,j)*B(j,k)", A="csr", **loose).explain()
+    assert "appended in the order in which they come" in report
+    sums, beside = "C(i,k) = A(i,j)*B(j,k)", "C(i,k) = A(i,j)*B(j,k) + A(i,k)"
+    for text in (sums, beside, "C(k,i) = A(i,j)*B(j,k)", "C(i,k) = sqrt(abs(sum(j, A(i,j)*B(j,k))))"):
+        for name in ("csr", "csc", "coo", "dcsr"):
+            with config.override(num_threads=threads, parallel_threshold=0):
+                C = weft.evaluate(text, A=A, B=B, format=parse_format(name, 2).unsorted())
+            expected = weft.evaluate(text, A=A, B=B, format=name)
+            check(C._storage)
+            assert not C.is_ordered
+            np.testing.assert_array_equal(C.todense(), expected.todense())
+            for mine, its in zip(C.canonical()._storage.arrays, expected._storage.arrays, strict=True):
+                np.testing.assert_array_equal(mine, its)
+            np.testing.assert_array_equal((C + B).todense(), (expected + B).todense())  # a merge, which needs order
+            np.testing.assert_array_equal(C[3:5].todense(), expected[3:5].todense())
+
+
+def test_values_of_unordered_rows_are_computed_where_they_were_assembled():
+    dense, stored = matrix((60, 60))
+    A, B = shuffled(dense, stored, 0, "csr").canonical(), weft.asarray(dense, format="csr")
+    kernel = weft.compile("C(i,k) = A(i,j)*B(j,k)", A="csr", B="csr", C=parse_format("csr", 2).unsorted())
+    C = kernel.assemble(A, B)
+    assert np.any(np.diff(C.indices) < 0)
+    np.testing.assert_array_equal(kernel.compute(C, A, 2 * B).todense(), 2 * (dense @ dense))
+    with config.override(disable=["whole-rows"]), pytest.raises(weft.errors.StorageError, match="other settings"):
+        kernel.compute(C, A, B)

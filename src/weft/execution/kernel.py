@@ -20,6 +20,7 @@ from ..index_notation.operator_table import OPERATORS
 from ..records import cached
 from ..runtime import for_work, get_num_threads, memory
 from ..storage import Storage, fill_of, tensor_type
+from ..variant import Variant
 from .alternatives import BY_SHAPE, WIDE_INDEX, Alternative, work
 from .append_assembly import AppendAssembly
 from .assembly import Assembly, LocatedAssembly, SharedAssembly
@@ -162,13 +163,18 @@ class Kernel:
         result = self.assembly.structure(storages, self.shape(storages), self.threads(storages))
         if result.arrays:
             # To compute values on another structure would write beyond arrays: see require_structure.
-            result.assembled_for = Structure(self.facts.text, self.operands, storages)
+            result.assembled_for = Structure(self.facts.text, self.operands, storages, self._ordering)
         return result
+
+    @property
+    def _ordering(self) -> Variant | None:
+        """The variant if its loops decide the order of entries; None if the format does."""
+        return None if all(level.ordered for level in self.type.format.levels) else self.facts.variant
 
     def compute(self, result: Storage, storages: Sequence[Storage]) -> Storage:
         """Compute new values on a structure that ``assemble`` made for operands of this structure."""
         if self.type.format.roles:
-            require_structure(self.facts.text, result, storages)
+            require_structure(self.facts.text, result, storages, self._ordering)
         check_writable(self.facts.text, result, self.type, self.shape(storages))
         self.assembly.values(result, storages, self.threads(storages))
         return result

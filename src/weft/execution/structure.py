@@ -9,19 +9,22 @@ import numpy as np
 from ..errors import FormatError, StorageError
 from ..formats import TensorType
 from ..storage import Storage
+from ..variant import Variant
 
 
 class Structure:
     """Shapes, types and index arrays of the operands of a kernel.
 
     The arrays are kept alive, so that no other array can have the identity of one. The contents of arrays are compared
-    only if an operand has other arrays.
+    only if an operand has other arrays. ``variant`` is that of the loops if they decide the order of entries.
     """
 
-    __slots__ = ("_operands", "text")
+    __slots__ = ("_operands", "text", "variant")
 
-    def __init__(self, text: str, operands: Sequence[str], storages: Sequence[Storage]) -> None:
-        self.text = text
+    def __init__(
+        self, text: str, operands: Sequence[str], storages: Sequence[Storage], variant: Variant | None = None
+    ) -> None:
+        self.text, self.variant = text, variant
         self._operands = tuple([(n, s.type, s.shape, s.arrays) for n, s in zip(operands, storages, strict=True)])
 
     def why_not(self, storages: Sequence[Storage]) -> str | None:
@@ -47,12 +50,16 @@ def sharing_line(result: str, operand: str) -> str:
     return f"{result} shares the index arrays of {operand}: only values are computed"
 
 
-def require_structure(text: str, result: Storage, storages: Sequence[Storage]) -> None:
+def require_structure(
+    text: str, result: Storage, storages: Sequence[Storage], variant: Variant | None = None
+) -> None:
     """Raise if ``assemble`` did not make a result for operands of this structure."""
     structure: Structure | None = getattr(result, "assembled_for", None)
     if structure is None or structure.text != text:
         made = "" if structure is None else f", but for {structure.text}"
         raise StorageError(f"assemble did not make this result for {text}{made}; call assemble, then compute")
+    if structure.variant != variant:
+        raise StorageError(f"assemble ordered the entries by other settings in {text}; call assemble again")
     if (reason := structure.why_not(storages)) is not None:
         raise StorageError(
             f"{reason}: assemble saw another structure in {text}; call assemble again for these operands"

@@ -130,7 +130,9 @@ def _collected(module: Module) -> Iterator[str]:
             tensor = copies[w.name].access.tensor
             yield f"segments of {tensor} are sorted where loops enter them, since {copies[w.name].reason}"
         elif w.kind in _ACCUMULATED:
-            yield f"values over {', '.join(w.indices)} are accumulated {_ACCUMULATED[w.kind]}"
+            loose = w.kind in ("list", "hash") and module.context.takes_any_order(w)
+            unsorted = ", and appended in the order in which they come" if loose else ""
+            yield f"values over {', '.join(w.indices)} are accumulated {_ACCUMULATED[w.kind]}{unsorted}"
 
 
 def _parallel(module: Module) -> str:

@@ -6,7 +6,7 @@ and whatever else belongs to it alone are in its ``FunctionState`` (``lowering/f
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from math import inf
 from typing import Any
 
@@ -221,8 +221,7 @@ class LoweringContext:
         The answer is true for workspaces that do not record which coordinates were written.
         """
         w = self.workspaces[result_of(stmt.producer).target.tensor]
-        loops = [loop for loop in foralls_of(stmt.consumer) if loop.var in w.indices]
-        points = (point for loop in loops for point in self.lattice(loop))
+        points = self._points(stmt, w)
         return w.kind not in LISTED or all(any(it.reads(w.name) for it in point.iterators) for point in points)
 
     def reaches(self, stmt: Stmt) -> bool:
@@ -257,6 +256,19 @@ class LoweringContext:
             if not listed and not all(is_full(value, loop.var, self.types) for loop in foralls_of(where.consumer)):
                 names |= {a.target.tensor for a in assignments(where.producer)}
         return frozenset(names)
+
+    def _points(self, stmt: Where, w: Workspace) -> Iterator[Point]:
+        """Yield the lattice points of the loops in which the consumer of a workspace reads it."""
+        return (p for loop in foralls_of(stmt.consumer) if loop.var in w.indices for p in self.lattice(loop))
+
+    def takes_any_order(self, w: Workspace) -> bool:
+        """Return whether the consumer walks a workspace alone, for a level of the result that is not ordered."""
+        levels = self.types[self.target.tensor].levels_of(self.target)
+        ordered = [level.ordered for v, level in levels if v in w.indices]
+        if not ordered or any(ordered):
+            return False
+        wheres = [s for s in wheres_of(self.program.stmt) if result_of(s.producer).target.tensor == w.name]
+        return all(it.reads(w.name) for s in wheres for point in self._points(s, w) for it in point.coiterate)
 
     def visits_every(self, variables: Iterable[str]) -> bool:
         """Return whether loops visit every coordinate of variables."""

@@ -63,21 +63,21 @@ def declare(emitter: Emitter, count_widest: Callable[[ir.Var], ir.Stmt]) -> None
             elif w.kind == "pairs":
                 arrays = _paired(f, w, name, widest or _extent(f, w))
             else:
-                arrays = _array(f, w, name, sorts=w.kind == "list" and (w.copies or _in_order(emitter)))
+                arrays = _array(f, w, name, sorts=w.kind == "list" and _in_order(emitter, w))
         # To the loops a workspace is a tensor like any other.
         vals = ir.Var(f"{name}_vals", f"{w.dtype}*")
         variables = tuple(LevelVars(k, context.extents[v], arrays) for k, v in enumerate(w.indices))
         f.tensors[w.name] = TensorVars(name, context.types[w.name], (), (), vals, variables)
 
 
-def _in_order(emitter: Emitter) -> bool:
-    """Return whether the consumer needs a sorted list.
+def _in_order(emitter: Emitter, w: Workspace) -> bool:
+    """Return whether a workspace is to be sorted: to copy a segment, or for a consumer that needs order.
 
     A result in which coordinates are located does not, and neither does a count of the listed coordinates alone.
     """
-    return emitter.appending is not None and (
-        emitter.state.kind is not FunctionKind.COUNT or not emitter.context.reaches_stored_only
-    )
+    context = emitter.context
+    counts = emitter.state.kind is FunctionKind.COUNT and context.reaches_stored_only
+    return w.copies or not (emitter.appending is None or counts or context.takes_any_order(w))
 
 
 def _scratch(f: FunctionState, var: ir.Var, size: ir.Expr, zero: bool = False) -> ir.Var:
@@ -239,7 +239,7 @@ def where(emitter: Emitter, stmt: Where, env: Environment) -> ir.Stmt:
     else:
         clear = ir.Store(m["keys"], ir.Load(m["slots"], q), lit(-1))
     sort: ir.Stmt = block()
-    if w.copies or _in_order(emitter):
+    if _in_order(emitter, w):
         ty = m["list"].ty[:-1]
         sort = ir.Evaluate(ir.Call(f"weft_sort_{ty}", (m["list"], m["size"], m["spare"]), "int64"))
     return block(

@@ -203,18 +203,19 @@ static void weft_sort_long_TYPE(TYPE_t *list, int64_t n, TYPE_t *scratch, int64_
   }
   if (ordered || weft_stopped(watch)) return;
   const uTYPE_t range = (uTYPE_t)high - (uTYPE_t)low;
-  if (range / 64 < (uTYPE_t)n / (64 / sizeof(TYPE_t))) { /* a dense list without repeated elements is sorted by a bitmap */
+  if (range / 16 < (uTYPE_t)n) { /* a dense list without repeated elements is sorted by a bitmap */
     uint64_t *bitmap = (uint64_t *)(((uintptr_t)scratch + 7) & ~(uintptr_t)7);
     const int64_t words = (int64_t)(range / 64) + 1;
     if (words * 8 + 8 <= n * (int64_t)sizeof(TYPE_t)) {
-      int64_t distinct = 0;
+      uint64_t repeated = 0;
       for (int64_t w = 0; w < words; w++) bitmap[w] = 0;
       WEFT_STRIPS(i, 0, n, watch) {
         const uTYPE_t at = (uTYPE_t)list[i] - (uTYPE_t)low;
-        bitmap[at / 64] |= UINT64_C(1) << at % 64;
+        const uint64_t word = bitmap[at / 64], bit = UINT64_C(1) << at % 64;
+        repeated |= word & bit;
+        bitmap[at / 64] = word | bit;
       }
-      for (int64_t w = 0; w < words; w++) distinct += __builtin_popcountll(bitmap[w]);
-      if (distinct == n) {
+      if (repeated == 0) {
         TYPE_t *out = list;
         WEFT_STRIPS(w, 0, words, watch) {
           for (uint64_t word = bitmap[w]; word != 0; word &= word - 1) {
