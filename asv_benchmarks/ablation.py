@@ -389,6 +389,7 @@ CASES: dict[str, Callable[[], Run]] = {
     "unsorted to csr": unsorted_entries,
     "few unsorted rows": few_unsorted_rows,
     "dok to csr": unordered,
+    "csr to bsr": conversion(lambda: csr("blocked3"), "bsr"),
     "csc to bsr": conversion(lambda: csr("uniform").asformat("csc"), "bsr"),
     "dense to jad": conversion(lambda: weft.asarray(matrix("uniform")[:1000, :1000]).asformat("dense"), "jad"),
     "2 * A into dia": into("dia", "2*A(i,j)"),

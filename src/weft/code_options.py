@@ -11,6 +11,7 @@ from .records import record
 _FOR_CPUS = {
     "tiling",
     "register-blocks",
+    "row-fill",
     "whole-blocks",
     "direct-insertion",
     "nearest-format",

@@ -215,6 +215,11 @@ OPTIMIZATIONS = (
         ("2 * A into dia", "2 * A into hash"),
     ),
     Optimization(
+        "row-fill",
+        "Values of blocks are filled row by row, as entries are inserted, instead of all at once before.",
+        ("bsr @ bsr", "csr to bsr"),
+    ),
+    Optimization(
         "nearest-format",
         "Values are appended in a format that follows the loops, and then converted, where that is cheapest.",
         ("A + B into csc", "A + B into hash", "bsr + bsr into csr"),

@@ -217,6 +217,11 @@ def _sequential(format: Format, entry_order: EntryOrder) -> int | None:
     return first if first == 0 or (plain and order == significance(entry_order.order)) else None
 
 
+def fills_rows(plan: InsertionPlan, options: CodeOptions) -> bool:
+    """Return whether the values below a parent are filled when the first of its entries, which come together, comes."""
+    return bool(plan.unordered) and options.enabled("row-fill")
+
+
 def reused_arrays(
     source: TensorType, target: TensorType, plan: InsertionPlan, options: CodeOptions
 ) -> tuple[bool, dict[int, int]]:

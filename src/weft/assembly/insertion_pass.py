@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import field
 
 from ..analysis.contributions import contribution_path, copied_access
-from ..analysis.insertion_plan import InsertionPass, InsertionPlan, reused_arrays
+from ..analysis.insertion_plan import InsertionPass, InsertionPlan, fills_rows, reused_arrays
 from ..concrete_notation.nodes import Program
 from ..concrete_notation.traversal import assignments
 from ..concrete_notation.values import without_conversions
@@ -78,6 +78,11 @@ class PassContext:
     def source(self) -> Access:
         """Return the access that reads the tensor whose entries the loops are over."""
         return source_of(self.f.context.program)
+
+    @cached
+    def fills_rows(self) -> bool:
+        """Return whether values are filled row by row, as the first entry of each row comes."""
+        return fills_rows(self.plan, self.f.context.options)
 
     def have_positions(self, k: int) -> bool:
         """Return whether every coordinate of the levels above ``k`` has a position, even one without entries."""

@@ -11,12 +11,13 @@ from collections.abc import Sequence
 
 from ..concrete_notation.nodes import Assign, Forall, Stmt
 from ..concrete_notation.traversal import assignments
-from ..formats.capabilities import Insertion, SharedPositions
+from ..formats.capabilities import Insertion, PositionIteration, SharedPositions
 from ..index_notation.nodes import Access
 from ..ir import nodes as ir
 from ..ir.builder import add, block, cast, if_, increment, lit, lor, mul, ne
 from ..ir.traversal import used_names, walk
 from ..lowering.environment import Environment
+from ..lowering.operand_values import fill_expr
 from ..lowering.positions import position
 from ..remapping.nodes import Counter, axes_of
 from .edge_insertion import EdgeWriter
@@ -144,7 +145,8 @@ class InsertionPlacing:
             level, m = of.format.levels[k].require(Insertion), self.levels[k]
             p = of.f.name(f"p{of.vars.name}{k + 1}")
             if k in plan.unordered:
-                stmts.append(level.require(SharedPositions).shared_pos(m, parent, coords, p))
+                shared = level.require(SharedPositions)
+                stmts.append(shared.shared_pos(m, parent, coords, p, self._filled(k, parent)))
             elif k in plan.consecutive:
                 stmts += self._consecutive(k, parent, coords, p)
             elif k == plan.sequential and plan.entry_order.follows:
@@ -162,6 +164,16 @@ class InsertionPlacing:
                 stmts.append(level.insert_coord(m, p, coords[k]))
             parent = p
         return stmts, parent
+
+    def _filled(self, k: int, parent: ir.Expr) -> ir.Stmt:
+        """Return the loop that fills the values of a parent, which are in the cache when entries are added to them."""
+        of = self.of
+        if not (of.inserts and of.fills_rows):
+            return block()
+        begin, end = of.format.levels[k].require(PositionIteration).pos_bounds(self.levels[k], parent)
+        size, q, type = of.vars.values_below(k + 1), ir.Var(f"q{of.vars.name}"), of.vars.type
+        fill = ir.Store(of.vars.vals, q, fill_expr(of.f, type.fill, type.dtype))
+        return ir.For(q, mul(begin, size), mul(end, size), fill)
 
     def _prefetched(self, k: int, env: Environment) -> ir.Stmt:
         """Return the prefetch of the memory for a later entry."""

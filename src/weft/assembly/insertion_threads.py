@@ -94,7 +94,7 @@ class InsertionThreads:
     def blank(self) -> ir.Stmt:
         """Return a parallel loop that sets all values to the fill value, if threads share the pass."""
         of = self.of
-        if not self.share or of.reuse.values:
+        if not self.share or of.reuse.values or of.fills_rows:
             return block()
         # ``counts`` holds the number of values after the lengths of the levels.
         q, piece, size = ir.Var("q"), ir.Var("piece"), ir.Load(COUNTS, lit(len(self.levels)))

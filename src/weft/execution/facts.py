@@ -105,6 +105,7 @@ class InsertionFacts:
     levels: tuple[InsertionLevel, ...]  # the assembly of each level
     stays: int | None  # the level whose entries keep their positions in the source
     shares: bool  # whether the result takes over the values of the source
+    fills_rows: bool  # whether loops fill the values, row by row
     copies: bool  # whether the entries keep their order
     counters: tuple[int, ...]  # levels whose counters are arrays
     # Arrays that only the assembly needs, in the order in which the passes take them.

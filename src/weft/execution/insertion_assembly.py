@@ -249,7 +249,7 @@ class InsertionAssembly(Assembly):
     def _values(self, run: _Run, size: int) -> np.ndarray[Any, Any]:
         """Return an array for the values, which holds the fill value if some positions get no entry."""
         dtype, fill = self._dtype, self.type.fill
-        filled = self._inserts_all and size == run.storages[0].vals.size
+        filled = self.insertion.fills_rows or (self._inserts_all and size == run.storages[0].vals.size)
         if not filled and fill.__class__ is int and fill == 0:
             return memory.zeros(size, dtype)
         vals = memory.empty(size, dtype)

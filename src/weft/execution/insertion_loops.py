@@ -7,7 +7,7 @@ from functools import partial
 import numpy as np
 
 from ..analysis.contributions import copied_access, entry_order_of, has_one_position_each, keeps_duplicates
-from ..analysis.insertion_plan import plan_insertion, reused_arrays
+from ..analysis.insertion_plan import fills_rows, plan_insertion, reused_arrays
 from ..assembly.placement import adding
 from ..compiler import PlannedLoops, schedule_entry_loops, tile_entry_loops
 from ..concrete_notation.traversal import foralls_of
@@ -83,6 +83,7 @@ def insertion_facts(loops: PlannedLoops) -> InsertionFacts | None:
         levels,
         plan.preserving,
         shares,
+        fills_rows(plan, loops.options),
         plan.sequential is not None,
         tuple(k for k, around in plan.counters.items() if around is None),
         plan.scratch,

@@ -50,9 +50,7 @@ def sharing_line(result: str, operand: str) -> str:
     return f"{result} shares the index arrays of {operand}: only values are computed"
 
 
-def require_structure(
-    text: str, result: Storage, storages: Sequence[Storage], variant: Variant | None = None
-) -> None:
+def require_structure(text: str, result: Storage, storages: Sequence[Storage], variant: Variant | None = None) -> None:
     """Raise if ``assemble`` did not make a result for operands of this structure."""
     structure: Structure | None = getattr(result, "assembled_for", None)
     if structure is None or structure.text != text:

@@ -379,8 +379,8 @@ class SharedPositions(LevelFormat, told_by=("shares",)):
         """Put the coordinates below a parent in order, after ``shared_finish``."""
         raise NotImplementedError(f"{self} cannot share positions")
 
-    def shared_pos(self, m: LevelVars, parent: Expr, coords: tuple[Expr, ...], into: Var) -> Stmt:
-        """Declare ``into`` as the position of a coordinate that has been collected."""
+    def shared_pos(self, m: LevelVars, parent: Expr, coords: tuple[Expr, ...], into: Var, first: Stmt) -> Stmt:
+        """Declare ``into`` as the position of a coordinate that has been collected; ``first`` runs once a parent."""
         raise NotImplementedError(f"{self} cannot share positions")
 
 

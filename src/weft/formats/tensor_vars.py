@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 
-from ..ir.builder import sub
+from ..ir.builder import lit, sub
 from ..ir.nodes import Expr, Param, Var
 from ..records import record
 from ..remapping.emit_ir import emit
@@ -44,6 +44,13 @@ class TensorVars:
         else:
             levels = tuple(LevelVars(k, dimensions[axis], by_level[k]) for k, axis in enumerate(format.mode_order))
         return cls(name, type, dimensions, arrays, Var(unique(f"{name}_vals"), f"{type.dtype}*"), levels)
+
+    def values_below(self, level: int) -> Expr:
+        """Return the number of values below one parent of ``level``; all levels from it on are located."""
+        size: Expr = lit(1)
+        for own, m in zip(self.type.format.levels[level:], self.levels[level:], strict=True):
+            size = own.get_size(m, size)
+        return size
 
     def param(self, output: bool = False) -> Param:
         return Param(self.name, self.dimensions, self.arrays, self.vals, output)

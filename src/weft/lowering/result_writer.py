@@ -155,10 +155,7 @@ class LocatedWriter(ResultWriter):
 
     def values_below(self, level: int) -> Expr:
         """Return the number of values below one parent of ``level``; all levels from it on are located."""
-        size: Expr = lit(1)
-        for k in range(level, len(self.format.levels)):
-            size = self.format.levels[k].get_size(self.vars.levels[k], size)
-        return size
+        return self.vars.values_below(level)
 
     @property
     def index(self) -> Var:

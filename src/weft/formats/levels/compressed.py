@@ -242,13 +242,13 @@ class Compressed(InsertedSegments, SharedPositions):
         crd, (begin, end) = m["crd"], self.pos_bounds(m, parent)
         return Evaluate(Call(f"weft_sort_{crd.ty[:-1]}", (add(crd, begin), sub(end, begin), m["spare"]), "int64"))
 
-    def shared_pos(self, m: LevelVars, parent: Expr, coords: tuple[Expr, ...], into: Var) -> Stmt:
+    def shared_pos(self, m: LevelVars, parent: Expr, coords: tuple[Expr, ...], into: Var, first: Stmt) -> Stmt:
         # ``where`` holds the positions of one parent's coordinates. It is filled again whenever the parent changes.
         q, current = Var("q"), element(m["current"], lit(0))
         begin, end = self.pos_bounds(m, parent)
         look = For(q, begin, end, put(m["where"], sub(element(m["crd"], q), m.lowest), q))
         mark = add(parent, lit(1))  # not 0, with which ``current`` starts
-        turn = if_(ne(current, mark), block(put(m["current"], lit(0), mark), look))
+        turn = if_(ne(current, mark), block(put(m["current"], lit(0), mark), look, first))
         return block(turn, Declare(into, element(m["where"], sub(coords[m.level], m.lowest))))
 
 
