@@ -337,6 +337,7 @@ CASES: dict[str, Callable[[], Run]] = {
     "MTTKRP, single entries": single_entries,
     "scaled rows": scaled_rows,
     "dia SpMV": product("Lin", "dia"),
+    "ell SpMV": product("uniform", "ell"),
     "dia to csr": conversion(lambda: csr("Lin").asformat("dia"), "csr"),
     "SpMM 32": product("Lin", "csr", 32),
     "dense product": dense_product,

@@ -97,6 +97,11 @@ OPTIMIZATIONS = (
         ("bsr SpMV", "bsr SpMM"),
     ),
     Optimization(
+        "padding-masks",
+        "Padding adds a number that changes no sum, so that loops over slots have no branches.",
+        ("ell SpMV",),
+    ),
+    Optimization(
         "fused-ranges",
         "Loops over adjoining segments are one loop over all of their positions.",
         ("column sums", "column extremes"),

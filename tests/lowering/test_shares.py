@@ -135,7 +135,7 @@ def test_users_cut_loops(case):
         ("y(i) = A(i,j)*x(j)", {"A": "csr"}, lambda s: s.positions("A", 1), "has one position for each row"),
         ("y(i) = A(i,j)*x(j)", {"A": "coo"}, lambda s: s.positions("A", 2), "listed by level 1, not by level 2"),
         ("y(i) = A(i,j)*x(j)", {"A": "csr", "x": "s"}, lambda s: s.positions("A", 2), "A is merged with x"),
-        ("y(i) = A(i,j)*x(j)", {"A": "ell"}, lambda s: s.positions("A", 2), "A is not stored by i and then by"),
+        ("Y(i,k) = A(i,j)*X(j,k)", {"A": "ell"}, lambda s: s.positions("A", 2), "A is not stored by i and then by"),
         ("y(i) = prod(j, A(i,j))", {"A": "csr"}, lambda s: s.positions("A", 2), "a row of y is not a sum over j"),
         ("B(i,j) = A(i,j)", {"A": "csr", "B": "csr"}, lambda s: s.positions("A", 2), "only if it is dense"),
         ("s = A(i,j)*x(j)", {"A": "skyline"}, lambda s: s.positions("A", 2), "do not follow one another"),

@@ -51,6 +51,8 @@ from .statements import Statements, filled
 from .types import type_name
 
 _TAKEN = ("int64_t *weft_next", "int64_t weft_end")  # the iteration that a thread takes next, and the end
+_LANES = 8
+"""Lanes of loops whose iterations are independent."""
 _UNROLLED = 16
 """Most iterations of a loop that GCC unrolls whole."""
 
@@ -273,6 +275,8 @@ class CFunction(Statements):
             lines = [f"{pad}WEFT_ROLLED"]
         if stmt.simd is not None:
             clauses = "".join(f" reduction({op}:{self.names.name(name)})" for op, name in stmt.simd)
+            # GCC 12 would make vectors of 16 lanes for AVX-512, which take long to fill one element at a time.
+            clauses = clauses or f" simdlen({_LANES})"
             lines.append(f"#pragma omp simd{clauses}")
         head = self._loop_head(stmt, pad, single=stmt.simd is not None)
         return [*lines, head, *self._nest(stmt.body, depth)]

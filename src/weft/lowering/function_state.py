@@ -24,6 +24,7 @@ class FunctionState:
         self.release: list[ir.Stmt] = []
         self.blocks: dict[str, ir.Expr] = {}  # the number of iterations in a block, by the variable of the blocks
         self.widest = ir.Var("widest")  # the variable that loops set which count values (``FunctionKind.WIDEST``)
+        self.padded: dict[str, ir.Expr] = {}  # sizes of axes, by the variables of coordinates that mark padding
         self.chunked = False  # whether threads share the outermost loop
         # The lattices of the loops, for explanations; more cases of all together than ``most`` raise ``TooManyCases``.
         self.lattices: list[tuple[str, tuple[Point, ...]]] = []

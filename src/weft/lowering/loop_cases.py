@@ -148,7 +148,10 @@ class LoopCases(ABC):
     ) -> ir.Stmt:
         before = env
         env, derived, guards = derive(self.f, replace(env, coords={**env.coords, self.stmt.var: self.coord}))
-        guards += [g for it in loop if (g := _holds_entry(self.f, it, self.coord)) is not None]
+        marks = [g for it in loop if (g := _holds_entry(self.f, it, self.coord)) is not None]
+        if marks:
+            self.f.padded[self.coord.name] = self.context.extents[self.stmt.var]
+        guards += marks
         new = env.coords.keys() - before.coords.keys()
         if not is_settled(self.context, env) or env.inside.keys() == before.inside.keys():
             return block(*derived, self._cases_at(loop, env, guards, new, steps))

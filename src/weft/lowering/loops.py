@@ -44,6 +44,7 @@ from .function_kind import FunctionKind
 from .function_state import FunctionState
 from .loop_cases import LoopCases, require_order
 from .operand_values import fill_expr, scalar
+from .padding import without_branches
 from .positions import bounds_of, child_position, coordinate
 from .range_bounds import range_bounds
 from .simd_reductions import SHORT, in_any_order, split_by_mean_length, split_by_row_length
@@ -130,6 +131,8 @@ class PlainLoops(LoopCases):
             loop = split_by_mean_length(
                 self._fused(ir.For(self.coord, first, last, body, reassociated(f, self.stmt.body, first, last))), limits
             )
+            if isinstance(loop, ir.For) and self._adds_apart:
+                loop = without_branches(f, loop, f.tensors[self.context.target.tensor].vals)
             return block(edges, self._between_padding(first, last, loop))
         # A branchless level has one coordinate for each parent: a declaration instead of a loop. Below a run of
         # duplicate parents it is a segment like any other (iterator chaining; 2018, section 4.3).
@@ -150,6 +153,13 @@ class PlainLoops(LoopCases):
             return runs
         # Both loops are emitted; the data decides. Runs pay off if there are at least RUN entries for each sum.
         return if_(ge(sub(limits[1], limits[0]), mul(lit(RUN), outside)), runs, self._entry_loop(it, begin, end))
+
+    @property
+    def _adds_apart(self) -> bool:
+        """True if the iterations of the loop contribute to different elements of a dense result."""
+        options, target = self.context.options, self.context.target
+        dense = self.context.types[target.tensor].format.is_dense and self.stmt.var in target.indices
+        return dense and options.target == "c" and options.enabled("padding-masks")
 
     def _prefetch_rows(self, it: LevelIterator, end: ir.Expr) -> ir.Stmt:
         """Return a prefetch of a later row, or nothing if rows are contiguous."""

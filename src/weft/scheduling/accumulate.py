@@ -6,7 +6,6 @@ The functions decide what is gathered in scalars, what in registers, and which f
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from itertools import pairwise
 from math import prod
 
 from ..analysis.coordinate_sets import is_full
@@ -21,7 +20,7 @@ from ..index_notation.nodes import Access, Expr, Reduce
 from ..ir.types import is_complex
 from ..records import record, replace
 from .draft import Draft
-from .loop_problem import LoopOrder, LoopProblem
+from .loop_problem import LoopOrder, LoopProblem, is_one_loop, single_loops
 
 WIDTHS = (32, 8, 2, 1)
 """Widths of register strips. 32 numbers of 8 bytes take half of 16 vector registers of 32 bytes each."""
@@ -46,26 +45,13 @@ def accumulated(negative: bool, term: Expr, nest: LoopOrder, draft: Draft, into:
     depth = problem.depth_of_result(nest.order)
     outer, inner = nest.order[:depth], nest.order[depth:]
     # Loops inside those of the result sum into a scalar, which is added to the result once.
-    if outer and inner and not _is_single(body, inner, draft):
+    if outer and inner and not single_loops(body, draft.types).issuperset(inner):
         dtype = draft.dtype(body)
         t = draft.workspace((), "scalar", dtype)
         consumer = Assign(target, draft.signed(negative, t, problem.result.dtype), "add")
         producer = foralls(inner, Assign(t, draft.converted(body, dtype), "add"))
         return foralls(outer, Where(consumer, producer))
     return _Products(bound, target, negative, draft).nested(nest.order, factors)
-
-
-def _is_single(expr: Expr, loops: Sequence[str], draft: Draft) -> bool:
-    """Return whether each of the loops is over a branchless level, so that nothing is gathered inside.
-
-    Such a level has one coordinate for each of the level above. If the level above may hold duplicates in order, the
-    loop visits a segment of several entries (iterator chaining), whose sum is gathered.
-    """
-    single: set[str] = set()
-    for access in expr.distinct_accesses:
-        steps = pairwise(draft.types[access.tensor].levels_of(access))
-        single |= {v for (_, above), (v, level) in steps if level.branchless and (above.unique or not above.ordered)}
-    return single.issuperset(loops)
 
 
 # -- factors outside the reductions that they do not change ---------------------------------------------------------
@@ -146,7 +132,7 @@ def register_loops(
     small = known and problem.enabled("register-blocks")
     strips = problem.variant.tile and problem.enabled("register-strips") and len(inner) == 1
     # What one thread does again for each strip, several threads do at the same time.
-    single = strips and (len(bound) == 1 or problem.variant.has_lanes)
+    single = strips and (is_one_loop(bound, term, types) or problem.variant.has_lanes)
     possible = small or (single and _is_stripped(problem, types, term, inner[0]))
     return RegisterLoops(outer, inner, small) if possible else None
 

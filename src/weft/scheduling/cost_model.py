@@ -24,7 +24,7 @@ from ..formats import Format, TensorType
 from ..formats.format import level_variables
 from ..index_notation.nodes import Access, Apply, Expr, Reduce
 from ..index_notation.traversal import without_reductions
-from ..remapping.nodes import Binary
+from ..remapping.nodes import Binary, Counter
 
 NOTHING: Mapping[str, float] = MappingProxyType({})
 """Default of ``entered``: no loop has a given number of iterations."""
@@ -33,6 +33,8 @@ APPENDED = 4.0
 """Cost of an entry that is appended, in entries that are stored in place."""
 DIMENSION = 1000.0
 CHILDREN = 8.0
+LONGEST = 1.5
+"""Number of entries in the longest row of a typical tensor, for each entry of a typical row."""
 CONVERT = 12.0
 PLACED = 3.0
 """Cost of finding the place of a value in a result that it is inserted into, the attribute queries included."""
@@ -44,6 +46,8 @@ MERGED = 2.0
 """How many times as long an iteration takes that merges operands, of loops that are run again."""
 TRANSPOSE = 2.0
 STRIDED = 1.5
+HELD = 0.98
+"""How much of their time loops take whose results are held in registers; it decides between orders of like cost."""
 VECTORS = 0.5
 AGAIN = 3.0
 """Number of reads of each element of an array from which storing it in another order pays."""
@@ -64,6 +68,15 @@ def _coordinates(format: Format, k: int) -> float:
     An axis that is cut into dense blocks has as many blocks as fit, and each block as many as its size.
     """
     level, c = format.levels[k], format.remapping.coordinates[k]
+    above = format.remapping.coordinates[k - 1] if k else None
+    if level.counts:
+        return LONGEST * CHILDREN
+    if isinstance(above, Counter) and c in above.over and not level.full:
+        # The rows that have as many entries, below those levels that may have cut the rows into windows.
+        rows = DIMENSION ** (2 - k)
+        return rows / LONGEST if format.levels[-1].gapless else rows
+    if level.branchless and not level.gapless and any(u.counts for u in format.levels[:k]):
+        return 1.0 / LONGEST
     if (size := format.block_sizes.get(c)) is not None:
         return min(float(size), DIMENSION)
     if level.full or not level.walks:

@@ -17,6 +17,7 @@ from ..index_notation.nodes import Access, Expr, Reduce
 from ..records import replace
 from .cost_model import (
     DIMENSION,
+    HELD,
     MISPLACED,
     NOTHING,
     SHARED,
@@ -31,7 +32,7 @@ from .cost_model import (
     price,
     restarts,
 )
-from .loop_problem import LoopOrder, LoopProblem
+from .loop_problem import LoopOrder, LoopProblem, is_one_loop
 from .operand_conversions import found_by_coordinate, reordered, segment_copy
 
 _EXHAUSTIVE = 720
@@ -173,6 +174,8 @@ def weigh(
     # A conversion reads each value once, so that the order in which it brings values matters more.
     factor = STRIDED if problem.variant.conversion else MISPLACED
     total *= factor ** sum(misplaced(a, order, types[a.tensor].format) for a in stored.distinct_accesses)
+    # A conversion had better have the entries of a row one after the other.
+    total *= STRIDED if problem.variant.conversion and order and "#" in order[0] else 1.0
     return replace(nest, cost=total + price_of(problem, nest, converts))
 
 
@@ -183,11 +186,14 @@ def weigh_scatter(problem: LoopProblem, term: Expr, order: tuple[str, ...]) -> L
     then not written in the innermost loop.
     """
     # Strips need free loops outside, then one reduced loop, then one free loop.
-    free = problem.view.free_loops
-    *outer, around, last = order if len(order) > 2 else ("", "", "")
-    if not (set(outer) <= set(free) and around not in free and last in free):
+    free, bound = problem.view.free_loops, term.vars if isinstance(term, Reduce) else ()
+    first, last = next((n for n, v in enumerate(order) if v in bound), 0), order[-1] if order else ""
+    reduced = order[first:-1]
+    if not (first and set(reduced) <= set(bound) and last in free and is_one_loop(reduced, term, problem.view.types)):
         return weigh(problem, term, order, "scatter", problem.target)
     nest = weigh(problem, term, order, "scatter")
+    if len(reduced) > 1:
+        nest = replace(nest, cost=nest.cost * HELD)
     if is_strided(problem.target, last, problem.result.format):
         nest = replace(nest, cost=nest.cost + TRANSPOSE * DIMENSION ** len(free))
     return nest

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
+from itertools import pairwise
 from math import prod
 
 from ..analysis.contributions import levels_to_gather, takes_values
@@ -254,6 +255,21 @@ def loops_of(expr: Expr, types: Mapping[str, TensorType], derived: Sequence[Deri
         if d.var in variables:
             variables |= d.needs
     return variables - {d.var for d in derived}
+
+
+def single_loops(expr: Expr, types: Mapping[str, TensorType]) -> set[str]:
+    """Return the variables of branchless levels, whose loops have one iteration, so that nothing is gathered inside.
+
+    Such a level has one coordinate for each of the level above. If the level above may hold duplicates in order, the
+    loop visits a segment of several entries (iterator chaining), whose sum is gathered.
+    """
+    steps = [step for a in expr.distinct_accesses for step in pairwise(types[a.tensor].levels_of(a))]
+    return {v for (_, above), (v, level) in steps if level.branchless and (above.unique or not above.ordered)}
+
+
+def is_one_loop(loops: Sequence[str], expr: Expr, types: Mapping[str, TensorType]) -> bool:
+    """Return whether loops inside each other take no more iterations than one of them."""
+    return len(loops) == 1 or len({*loops} - single_loops(expr, types)) == 1
 
 
 def fresh_name(stem: str, names: Collection[str]) -> str:

@@ -36,7 +36,7 @@ TILE = 64
 """Coordinates in a tile with few loop iterations above it: so few that the memory of all these is read as streams."""
 
 FEW = 14
-"""Largest number of iterations above a tile of ``TILE`` coordinates: prefetchers follow about sixteen streams."""
+"""Largest number of streams above a tile of ``TILE`` coordinates: prefetchers follow about sixteen."""
 
 ROOM = 1 << 19
 """Bytes in a tile with more iterations above it: as many as stay in a second-level cache."""
@@ -82,6 +82,16 @@ def tile_entries(schedule: Schedule, format: Format) -> Schedule:
     if not tiles.splits:
         return schedule
     return replace(schedule, program=replace(program, stmt=stmt, splits=(*program.splits, *tiles.splits)))
+
+
+def _arrays_along(v: str, stored: Sequence[Access], types: Mapping[str, TensorType]) -> int:
+    """Return the number of arrays of one operand that a loop reads as streams: values, and coordinates below it."""
+    arrays = [1]
+    for access in stored:
+        levels = types[access.tensor].levels_of(access)
+        below = next((levels[n + 1 :] for n, (u, _) in enumerate(levels) if u == v), [])
+        arrays.append(1 + sum(len(level.roles) for _, level in below if level.branchless))
+    return max(arrays)
 
 
 def _nest_of(stmt: Stmt) -> tuple[list[str], Stmt]:
@@ -158,7 +168,7 @@ class Tiler:
                 return None
         outer, inner = self.fresh(f"{u}_tile"), self.fresh(f"{v}_inside")
         # The number of iterations above decides between a small tile and one that is sized for the cache.
-        sweep = self._sweep(order[:depth], u) if self.size is None else None
+        sweep = self._sweep(order[:depth], u, _arrays_along(v, stored, self.types)) if self.size is None else None
         self.splits.append(Split(v, outer, inner, self.size or TILE, tiles=u, sweep=sweep))
         each = f"{TILE} coordinates or {ROOM >> 10} KiB" if sweep else f"{self.size} coordinates"
         each = f"{NUMBERS} elements" if self.numbered else each
@@ -169,15 +179,15 @@ class Tiler:
 
         return Forall(outer, rewrite_outermost(loops, inside))
 
-    def _sweep(self, above: Sequence[str], u: str) -> TileSweep:
-        """Return the loop above the tiles, which decides how large they are."""
+    def _sweep(self, above: Sequence[str], u: str, streams: int) -> TileSweep:
+        """Return the loop above the tiles, which decides how large they are; each iteration begins some streams."""
         across = tuple(w for w in self._variables() if w != u)
         if self.numbered:
             return TileSweep(above[0], 0, NUMBERS, across)
         type = self.types[self.target.tensor]
         room = ROOM // np.dtype(type.dtype).itemsize
         # Several loops above have too many iterations to be few.
-        return TileSweep(above[0], FEW if len(above) == 1 else 0, room, across)
+        return TileSweep(above[0], FEW // streams if len(above) == 1 else 0, room, across)
 
     def _is_numbered(self, above: str, v: str, stored: Sequence[Access]) -> bool:
         """Return whether the loop over ``v`` walks positions of one operand, which can be cut by their numbers."""

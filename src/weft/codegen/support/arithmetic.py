@@ -88,10 +88,33 @@ def _parts(ty: str, add: Callable[..., None]) -> None:
     if ty != "bool":
         add("positive", ty, 1, "a")
     add("left", ty, {"a": ty, "other": "bool"}, "(void)other, a")
+    add("present", ty, {"a": ty, "coordinate": "int64"}, _present(ty))
     add("select", ty, {"chosen": "bool", "a": ty}, f"chosen ? a : {constant(0, ty)}")
     isnan = f"weft_isnan_{ty}"
     for name, other in (("nan_as_zero", 0), ("nan_as_one", 1)):
         add(name, ty, 1, f"{isnan}(a) ? {constant(other, ty)} : a", needs=(isnan,))
+
+
+def _present(ty: str) -> str:
+    """Return the body of a function that returns a number, or what adds nothing if a coordinate marks padding.
+
+    It has bits in place of a choice, which GCC 12 would turn into a branch.
+    """
+    if is_complex(ty):
+        part = f"weft_present_{complex_of(ty)}"
+        return f"__builtin_complex({part}(__real__ a, coordinate), {part}(__imag__ a, coordinate))"
+    if not is_float(ty):
+        return f"({type_name(ty)})(a & ~(coordinate >> 63))"
+    bits = "int32_t" if ty == "float32" else "int64_t"
+    lines = (
+        f"const {bits} absent = ({bits})(coordinate >> 63);",
+        f"{bits} bits;",
+        "__builtin_memcpy(&bits, &a, sizeof bits);",
+        f"bits = (bits & ~absent) | ({'INT32_MIN' if ty == 'float32' else 'INT64_MIN'} & absent);  /* -0.0 */",
+        "__builtin_memcpy(&a, &bits, sizeof bits);",
+        "return a;",
+    )
+    return "".join(["{\n", *(f"  {line}\n" for line in lines), "}\n"])
 
 
 def _smaller_and_larger(ty: str, add: Callable[..., None]) -> None:
