@@ -192,7 +192,7 @@ def accesses(names: str = "ABCD") -> st.SearchStrategy[Access]:
 
 @cache
 def values(max_leaves: int = 4) -> st.SearchStrategy[Expr]:
-    """Sums, differences, products (by masks, too), negations and reductions of accesses, literals and scalars."""
+    """Sums, differences, products (by masks, too), choices, negations and reductions of accesses and numbers."""
     leaves = st.one_of(
         accesses(), accesses(), accesses(), st.just(Access("s")), st.sampled_from([2, 3, 0, 1, 0.5]).map(Literal)
     )
@@ -205,8 +205,9 @@ def values(max_leaves: int = 4) -> st.SearchStrategy[Expr]:
             inner,
         )
         masked = st.builds(lambda a, b: Apply("multiply", (Apply("not_equal", (a, Literal(0))), b)), accesses(), inner)
+        chosen = st.builds(lambda a, b, c: Apply("where", (a, b, c)), accesses(), inner, inner)
         negated = st.one_of(inner, inner, masked).map(lambda a: Apply("negative", (a,)))
-        return st.one_of(binary, binary, masked, negated, inner.flatmap(reduced))
+        return st.one_of(binary, binary, masked, chosen, negated, inner.flatmap(reduced))
 
     def reduced(body: Expr) -> st.SearchStrategy[Expr]:
         """A reduction inside an expression, over one of its variables, which it may have outside, too."""

@@ -61,7 +61,7 @@ def test_notation_lists_every_function():
     assert len(names) == len(spelled)
 
 
-@pytest.mark.parametrize("arity", [1, 2])
+@pytest.mark.parametrize("arity", [1, 2, 3])
 def test_functions_are_listed_with_the_number_of_their_operands(arity):
     table = section("reference/notation.md", "### Functions").split("| group | ")[arity]
     names = code(table.partition("\n\n")[0])

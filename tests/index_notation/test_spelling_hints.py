@@ -24,7 +24,7 @@ from weft.index_notation import parse
         ("y(i) = A(i,j).T", "A(j,i) is the transpose", "."),
         ("y(i) = np.exp(x(i))", "write functions without np: exp(x(i))", "."),
         ("y(i) = A(i,:)", "slice it before", ":"),
-        ("y(i) = where(x(i), a(i), b(i))", "weft.where(condition, a, b)", "where"),
+        ("y(i) = x(i) ? a(i) : b(i)", "where(condition, a, b)", "?"),
         ("y(i) = mean(j, A(i,j))", "write sum(j, A(i,j))/n", "mean"),
         ("y(i) = Sum(j, A(i,j))", "did you mean 'sum'?", "Sum"),
         ("y(i) = sqr(x(i))", "did you mean 'sqrt'?", "sqr"),

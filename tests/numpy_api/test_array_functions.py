@@ -169,6 +169,7 @@ def test_where(data):
         compare(weft.where(A > 1, B, C), np.where(a > 1, b, c))
         compare(weft.where(A, B, 2), np.where(a, b, 2))
         compare(weft.where(a > 1, B, -0.0), np.where(a > 1, b, -0.0))
+        compare(weft.compute(weft.where(weft.lazy(A) > 1, B, C)), np.where(a > 1, b, c))
     compare(weft.where(A), np.where(a))
     row = A[..., :1]
     compare(weft.where(row != 0, B, C), np.where(a[..., :1] != 0, b, c))
@@ -214,6 +215,13 @@ def test_where_takes_values_as_they_are():
     A = weft.from_coords([[0, 1]], [complex(np.inf, 1), complex(-0.0, np.nan)], shape=(3,))
     found = weft.where(weft.asarray([True, True, False]), A, 1j).todense()
     assert found.tobytes() == np.where([True, True, False], A.todense(), 1j).tobytes()
+    C, B = weft.asarray([0, 1, 2, 0], format="coo"), weft.asarray([-0.0, np.inf, 0.0, 5.0], format="coo")
+    for yes, no in ((B, -0.0), (-0.0, B), (B, -B), (B.with_fill(-0.0), np.inf), (B, 2), (np.nan, B)):
+        x, y = ("(i)" * isinstance(side, weft.SparseTensor) for side in (yes, no))
+        spelt = weft.evaluate(f"R(i) = where(C(i), x{x}, y{y})", C=C, x=yes, y=no)
+        ours = weft.where(C, yes, no), weft.compute(weft.where(weft.lazy(C), yes, no)), weft.asarray(spelt)
+        wanted = np.where(*(x.todense() if isinstance(x, weft.SparseTensor) else x for x in (C, yes, no)))
+        assert [found.todense().tobytes() for found in ours] == [wanted.tobytes()] * 3
 
 
 def test_lines_of_large_tensors_cost_what_is_stored():

@@ -126,6 +126,13 @@ def _decided(op: str, value: Any) -> Any:
     return typed(row.absorbed, loop_dtypes(op, (own, own))[-1])
 
 
+def _chosen(op: str, values: list[Any]) -> int | None:
+    """Return the position of the implicit operand that a choice returns; None if it is not known."""
+    row = OPERATORS[op]
+    same = row.chooses and same_value(values[1], values[2])
+    return row.chosen(values[0]) or (1 if same else None)
+
+
 def implicit_value(expr: Expr, fills: Callable[[Access], Any]) -> Any:
     """Return the operator applied to fill values (law 5): the value where no operand has a stored entry."""
     match expr:
@@ -143,6 +150,8 @@ def implicit_value(expr: Expr, fills: Callable[[Access], Any]) -> Any:
             for position, value in enumerate(values):
                 if annihilates(op, args, position, value):
                     return _decided(op, value)
+            if (chosen := _chosen(op, values)) is not None:
+                return values[chosen]
             if any(v is UNKNOWN for v in values):
                 stated = OPERATORS[op].absent
                 return UNKNOWN if stated is None else stated
@@ -242,6 +251,11 @@ def _without_implicit(expr: Apply, fills: Callable[[Access], Any]) -> Expr | Non
         if isinstance(arg, ImplicitValue) and row.annihilates(position, arg.value):
             result = _decided(op, typed(arg.value, arg.dtype))
             return arg if row.absorbed is None else ImplicitValue(result.item(), result.dtype.name)
+    # A condition leaves the operand that it chooses. It does not matter between two that are the same.
+    if row.chooses:
+        values = [typed(a.value, a.dtype) if isinstance(a, ImplicitValue | TypedLiteral) else UNKNOWN for a in args]
+        left = None if (chosen := _chosen(op, values)) is None else args[chosen]
+        return ImplicitValue(left.value, left.dtype) if isinstance(left, TypedLiteral) else left
     # If all operands have values, so has the result.
     constants = [arg for arg in args if isinstance(arg, ImplicitValue | TypedLiteral)]
     if len(constants) == len(args):

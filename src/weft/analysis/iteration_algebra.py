@@ -6,13 +6,14 @@ question about the coordinates of an expression is then a fold: an answer for ea
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
 from typing import Any, TypeAlias, TypeVar
 
-from ..concrete_notation.values import UNKNOWN
+from ..concrete_notation.values import UNKNOWN, same_value
 from ..formats import TensorType
 from ..index_notation.nodes import Access, Apply, Expr, Reduce
+from ..index_notation.operator_table import OPERATORS
 from ..records import record
 from .implicit_values import asked_of, deciding, typed_implicit_value
 
@@ -26,8 +27,8 @@ Region: TypeAlias = "Access | Reduce | Combination | None"
 class Combination:
     """An intersection or a union of the coordinates of two operands."""
 
-    left: Region
-    right: Region
+    left: Any
+    right: Any
     deciding: tuple[int, ...]  # the operands without which there is no value: 0, 1, both, or none in a union
 
 
@@ -38,11 +39,37 @@ def iteration_algebra(expr: Expr, implicit: Callable[[Expr], Any]) -> Region:
             return None
         case Access() | Reduce():
             return expr
-        case Apply(args=(left, right)):
-            a, b = iteration_algebra(left, implicit), iteration_algebra(right, implicit)
-            return None if a is None and b is None else Combination(a, b, deciding(expr, implicit))
+        case Apply(args=(_, _, *_)):
+            region: Region = combined(expr, [iteration_algebra(arg, implicit) for arg in expr.args], implicit)
+            return region
     operand = asked_of(expr) or next(iter(expr.children), None)
     return None if operand is None else iteration_algebra(operand, implicit)
+
+
+def combined(expr: Apply, parts: Sequence[Any], implicit: Callable[[Expr], Any]) -> Any:
+    """Return how an operator of several operands combines what they have; operands that have nothing are None."""
+    if len(parts) == 1 or not any(part is not None for part in parts):
+        return parts[0]
+    if len(parts) == 2:
+        return Combination(parts[0], parts[1], deciding(expr, implicit))
+    values = [implicit(arg) for arg in expr.args]
+    chosen, same = OPERATORS[expr.op].chosen(values[0]), same_value(values[1], values[2])
+    if chosen is None:
+        sides = _union(parts[1], parts[2])
+        return Combination(sides, parts[0], (0,)) if same and sides is not None else _union(parts[0], sides)
+    # What an implicit condition does not choose matters at the condition's entries alone. If implicit operands are the
+    # same, so are results where neither has an entry, whatever the condition is there.
+    condition, inside, outside = parts[0], parts[3 - chosen], parts[chosen]
+    if condition is None:
+        return inside if outside is None else outside
+    if not same or (inside is None and outside is None):
+        return _union(Combination(condition, inside, (0,)), outside)
+    within = None if inside is None else Combination(condition, inside, (0, 1))
+    return _union(within, None if outside is None else Combination(condition, outside, (1,)))
+
+
+def _union(left: Any, right: Any) -> Any:
+    return left if right is None else right if left is None else Combination(left, right, ())
 
 
 def region_of(expr: Expr, types: Mapping[str, TensorType]) -> Region:

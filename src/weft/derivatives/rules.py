@@ -55,7 +55,7 @@ def partials(node: Apply) -> tuple[str, ...]:
 
 
 def _applied(node: Apply, rule: Expr, dot: Expr, value: Value, conjugate: bool) -> Expr | None:
-    by_name = {"x": node.args[0], "y": node.args[-1], "value": node, "dot": dot}
+    by_name = {**dict(zip("xyz", node.args, strict=False)), "value": node, "dot": dot}
     names = {each.tensor for each in walk(rule) if isinstance(each, Access)}
     parts = {name: dot if name == "dot" else value(by_name[name]) for name in names}
     part = simplified(rewrite(rule, lambda each: parts[each.tensor] if isinstance(each, Access) else None))

@@ -14,12 +14,14 @@ import math
 import sys
 import warnings
 from collections.abc import Callable, Collection, Mapping
-from functools import lru_cache
+from functools import lru_cache, partial
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
-from ..analysis.implicit_values import deciding, typed_implicit_value
+from ..analysis.implicit_values import typed_implicit_value
+from ..analysis.iteration_algebra import combined, fold
 from ..analysis.iteration_graph import Types
 from ..concrete_notation.values import UNKNOWN
 from ..config import config
@@ -63,26 +65,44 @@ def _cases(expr: Expr, types: Mapping[str, TensorType]) -> tuple[Case, ...]:
             # The answer where nothing is stored is known: a number beside an operand makes no elements.
             return tuple([case for case in _cases(arg, types) if case.variables])
         case Apply(args=args):
-            needed = [args[k] for k in deciding(expr, lambda part: typed_implicit_value(part, types))]
-            if not needed:
-                return tuple([case for arg in args for case in _cases(arg, types)])
-            return _together(expr, needed, types)
+            parts = [_Part(_cases(arg, types), arg.distinct_accesses, frozenset(free_variables(arg))) for arg in args]
+            how = combined(expr, parts, lambda part: typed_implicit_value(part, types))
+            answer = fold(how, _itself, partial(_together, types), _either)
+            return () if answer is None else answer.cases
     return ()
 
 
-def _together(expr: Apply, needed: list[Expr], types: Mapping[str, TensorType]) -> tuple[Case, ...]:
-    """Return the cases of an operator that has a value only where all its deciding operands have one."""
+@record
+class _Part:
+    """The cases of an operand, or of several, with all that it reads."""
+
+    cases: tuple[Case, ...]
+    accesses: tuple[Access, ...]
+    variables: frozenset[str]
+
+
+def _itself(part: Any) -> _Part:
+    return part  # type: ignore[no-any-return]
+
+
+def _either(a: _Part, b: _Part) -> _Part:
+    return _Part((*a.cases, *b.cases), (*a.accesses, *b.accesses), a.variables | b.variables)
+
+
+def _together(types: Mapping[str, TensorType], a: _Part, b: _Part, deciding: tuple[int, ...]) -> _Part:
+    """Return the cases of two operands where those that decide have a value."""
+    needed, every = [(a, b)[k] for k in deciding], _either(a, b)
     # An array beside them says which coordinates there are along its axes.
-    arrays = [a for arg in expr.args if arg not in needed for a in arg.distinct_accesses if _is_array(a, types)]
-    variables = frozenset(v for a in arrays for v in a.indices)
-    if any(all(_is_array(a, types) for a in arg.distinct_accesses) for arg in needed):
-        variables = frozenset(free_variables(expr))
+    arrays = [x for part in (a, b) if part not in needed for x in part.accesses if _is_array(x, types)]
+    variables = frozenset(v for x in arrays for v in x.indices)
+    if any(all(_is_array(x, types) for x in part.accesses) for part in needed):
+        variables = every.variables
     cases = [Case((), variables)]
-    for arg in needed:
-        cases = [Case((*a.operands, *b.operands), a.variables | b.variables) for a in cases for b in _cases(arg, types)]
+    for part in needed:
+        cases = [Case((*c.operands, *d.operands), c.variables | d.variables) for c in cases for d in part.cases]
         if len(cases) > _MANY:
-            return (Case(expr.distinct_accesses, frozenset(free_variables(expr))),)
-    return tuple(cases)
+            return replace(every, cases=(Case(every.accesses, every.variables),))
+    return replace(every, cases=tuple(cases))
 
 
 def _is_array(access: Access, types: Mapping[str, TensorType]) -> bool:

@@ -44,9 +44,9 @@ class Operator:
     """One operator of the table."""
 
     name: str  # name in the table: NumPy's, without clashes
-    arity: int  # number of operands, 1 or 2
+    arity: int  # number of operands, 1 to 3
     # C spelling: a C infix or prefix operator (``"+"``), ``"call:NAME"`` for a prelude function that is overloaded by a
-    # dtype suffix (``weft_NAME_float64``), or ``"cast"`` for a conversion to the result's dtype.
+    # dtype suffix (``weft_NAME_float64``), ``"cast"`` for a conversion to the result's dtype, or ``"?:"`` for a choice.
     c: str
     # The NumPy ufunc with the same meaning, which gives dtypes (``resolve_dtypes``) and the tests' reference results.
     ufunc: Callable[..., Any]
@@ -75,9 +75,11 @@ class Operator:
     absent: Any = None  # the result for an implicit operand of unknown value, which the user of the operator guarantees
     # True if an element whose first operand is false gets no entry, and any other does, where entries are appended.
     leaves_out: bool = False
+    # True if the first operand, a boolean, says which of the others is the result: the second one if it is true.
+    chooses: bool = False
     symbol: str | None = None  # Spelling in index notation, such as ``+``; None if the operator is called by name
     precedence: int = 0  # Binding strength of ``symbol`` in printed text
-    # The derivative by each operand, as index notation of the operands ``x`` and ``y`` and of the result ``value``. If
+    # The derivative by each operand, as index notation of the operands ``x``, ``y``, ``z`` and the result ``value``. If
     # the derivative is not a product with the operand's tangent, it is the tangent of the result, with ``dot`` for that
     # of the operand. ``"0"`` is the derivative of a piecewise constant function; None says that there is none.
     partials: tuple[str, ...] | None = None
@@ -150,6 +152,11 @@ class Operator:
         """
         # The sign of a product of negative zeros depends on how many there are.
         return self.idempotent or (self.annihilates(0, value) and math.copysign(1, value.real) > 0)
+
+    def chosen(self, condition: Any) -> int | None:
+        """Return the position of the operand that an implicit condition chooses; None if it is not known."""
+        known = self.chooses and isinstance(condition, (bool, int, float, complex, np.generic))
+        return (1 if condition else 2) if known else None
 
     def is_identity(self, position: int, value: Any) -> bool:
         """Return whether ``value`` at ``position`` of a binary operator leaves the other operand unchanged."""
@@ -226,6 +233,7 @@ OPERATORS: dict[str, Operator] = {
         *_called(2, "float_power power", near_annihilators=(*_FROM_ZERO, Near(0, 1), Near(1, 0, 1))),
         Operator("left", 2, "call:left", functions.left),
         Operator("select", 2, "call:select", functions.select, annihilators=((0, False), (1, 0))),
+        Operator("where", 3, "?:", functions.where, chooses=True),
         Operator("kept", 2, "call:select", functions.kept, annihilators=((0, False), (1, 0)), leaves_out=True),
         *(Operator(f.__name__, 1, f"call:{f.__name__}", f)
           for f in (functions.real, functions.imag, functions.nan_as_zero, functions.nan_as_one)),
@@ -246,6 +254,7 @@ _PARTIALS = {
     "fmin": (f"{_LESS} + {_Y_IS_NAN}", f"{_GREATER} + {_X_IS_NAN}"),
     "fmax": (f"{_GREATER} + {_Y_IS_NAN}", f"{_LESS} + {_X_IS_NAN}"),
     "select": ("0", "select(x, dot)"), "kept": ("0", "select(x, dot)"),
+    "where": ("0", "select(x, dot)", "select(logical_not(x), dot)"),
     "nan_as_zero": ("select(equal(x, x), dot)",), "nan_as_one": ("select(equal(x, x), dot)",),
     "conjugate": ("conjugate(dot)",), "real": ("real(dot)",), "imag": ("imag(dot)",),
     "absolute": ("real(conjugate(sign(x))*dot)",),

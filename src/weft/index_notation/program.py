@@ -81,7 +81,7 @@ def _has_parts(node: Reduce) -> bool:
     """Return whether a reduction may come apart: of three tensors or more, or a part that fewer loops need."""
     every = {*free_variables(node.body)}
     dear = any(
-        isinstance(part, Apply) and len(part.args) == 2 and part.op != "multiply" and {*free_variables(part)} < every
+        isinstance(part, Apply) and len(part.args) > 1 and part.op != "multiply" and {*free_variables(part)} < every
         for part in walk(node.body)
     )
     read = node.distinct_accesses

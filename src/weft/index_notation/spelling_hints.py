@@ -37,13 +37,12 @@ _SYMBOLS = {
     ":": "write a variable for each axis, A(i,j); for a part of A, slice it before: A[1:3]",
     ".": _TRANSPOSED,
     "'": _TRANSPOSED,
-    "?": "choose elements with weft.where(condition, a, b)",
+    "?": "write where(condition, a, b)",
 }  # fmt: skip
 _SYMBOL = re.compile("|".join(map(re.escape, sorted(_SYMBOLS, key=len, reverse=True))))
 _MODULE = re.compile(r"(np|numpy|weft|math|xp)\s*$")
 
 _WITHOUT = {
-    "where": "weft.where(condition, a, b) chooses elements",
     "mean": "write sum(j, A(i,j))/n for a number n, or call weft.mean",
     "average": "write sum(j, A(i,j)*w(j))/n for a number n, or call weft.average",
     "dot": "write the product itself, A(i,j)*x(j)",
@@ -85,8 +84,8 @@ def about_function(name: str) -> str:
     --------
     >>> about_function("Sum")
     "there is no function 'Sum'; did you mean 'sum'?"
-    >>> about_function("where")
-    "there is no function 'where'; weft.where(condition, a, b) chooses elements"
+    >>> about_function("trace")
+    "there is no function 'trace'; write t = A(i,i)"
     """
     # Operators for internal use are not suggested.
     functions = [f for f in (*OPERATORS, *ALIASES) if f.isidentifier() and not f.startswith(("repeat_", "nan_as_"))]

@@ -17,9 +17,13 @@ class Function:
     """Function of arrays, with a rule for its dtypes."""
 
     def __init__(
-        self, name: str, compute: Callable[..., Any], dtypes: Callable[..., tuple[np.dtype[Any], ...]]
+        self,
+        name: str,
+        compute: Callable[..., Any],
+        dtypes: Callable[..., tuple[np.dtype[Any], ...]],
+        promotes: bool = False,
     ) -> None:
-        self.__name__, self._compute, self._dtypes = name, compute, dtypes
+        self.__name__, self._compute, self._dtypes, self._promotes = name, compute, dtypes, promotes
 
     def __call__(self, *args: Any) -> Any:
         """Return the value; for scalars a NumPy scalar, as a ufunc does."""
@@ -29,9 +33,10 @@ class Function:
     def resolve_dtypes(self, dtypes: tuple[Any, ...]) -> tuple[np.dtype[Any], ...]:
         """Return the dtypes of the operands and of the result, like the method of a ufunc.
 
-        ``dtypes`` ends with None for the result. ``int``, ``float`` and ``complex`` mean int64, float64 and complex128.
+        ``dtypes`` ends with None for the result. ``int``, ``float`` and ``complex`` mean int64, float64 and complex128,
+        unless the function promotes its operands.
         """
-        return self._dtypes(*map(np.dtype, dtypes[:-1]))
+        return self._dtypes(*(dtypes[:-1] if self._promotes else map(np.dtype, dtypes[:-1])))
 
     def __repr__(self) -> str:
         return f"<function {self.__name__}>"
@@ -60,6 +65,11 @@ select = Function(
 
 kept = Function("kept", select._compute, select._dtypes)
 """The same, of which the elements where the first operand is false have no entries."""
+
+where = Function(
+    "where", np.where, lambda _, yes, no: (np.dtype(bool), *np.maximum.resolve_dtypes((yes, no, None))), True
+)
+"""The second operand if the first is true, else the third."""
 
 left = Function(
     "left", lambda x, other: np.broadcast_arrays(x, other)[0], lambda dtype, other: (dtype, np.dtype(bool), dtype)

@@ -49,6 +49,8 @@ def combine(op: str, *args: ir.Expr) -> ir.Expr:
         return ir.Call(f"weft_{row.c[5:]}_{args[-1 if row.name in _BY_LAST else 0].ty}", args, result)
     if row.c == "cast":
         return cast(args[0], loop_dtypes(op, (args[0].ty,))[-1])
+    if row.c == "?:":
+        return ir.Select(*args)
     if row.arity == 1:
         return ir.Unary(row.c, args[0])
     if args[0].ty == "bool" and row.c in ("+", "*"):

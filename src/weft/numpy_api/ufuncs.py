@@ -152,7 +152,7 @@ def _function(name: str, op: str) -> Callable[..., Any]:
     return function  # type: ignore[no-any-return]
 
 
-_INTERNAL = ("kept", "left", "select")
+_INTERNAL = ("kept", "left", "select", "where")
 FUNCTIONS: dict[str, Callable[..., Any]] = {
     name: _function(name, op)
     for name, op in {**{name: name for name in OPERATORS}, **ALIASES}.items()

@@ -21,8 +21,8 @@ from ..execution.plan_cache import kept, plans
 from ..formats import Compressed, Dense, Format, LevelFormat, TensorType
 from ..formats.capabilities import Append, ArrayEditing
 from ..formats.soundness import why_unsound
-from ..index_notation.dtype_promotion import COMPARISONS, holds, loop_dtypes
-from ..index_notation.nodes import Access, Apply, Assignment, Expr
+from ..index_notation.dtype_promotion import COMPARISONS, holds, loop_dtypes, result_dtype
+from ..index_notation.nodes import Access, Apply, Assignment, Expr, Literal
 from ..index_notation.operator_table import ABSENT_ANSWERS, operator
 from ..records import replace
 from ..remapping import Remapping
@@ -38,8 +38,6 @@ if TYPE_CHECKING:
     from ..variant import Variant
 
 _FLAT = Format.dense(1)
-SPREADS = "left"
-"""The operator that returns its first operand, stored wherever one of its two operands has an entry."""
 
 
 def plan_operation(
@@ -82,32 +80,54 @@ def _announce(looked: Any, plan: Plan, storages: Sequence[Storage]) -> None:
     execution.announce(looked.assignment, looked, operands, plan.target, is_operator=True)
 
 
-def plan_binary(op: str, left: Storage, right: Storage) -> tuple[Plan, tuple[Storage, Storage]]:
-    """Return the plan of ``left op right``, and the operands with which to run it.
+def plan_elementwise(
+    op: str, operands: Sequence[Storage | Literal], dtype: np.dtype[Any] | None = None
+) -> tuple[Plan, list[Storage]]:
+    """Return the plan of an operator, in a dtype that all its values have, and the operands with which to run it.
 
     The operands may have lost axes of size 1.
     """
-    try:
-        shape = broadcast_shapes(left.shape, right.shape)
-    except ValueError:
-        raise ShapeError(
-            f"{operator(op).name}: shapes do not broadcast: {describe(left)} and {describe(right)}"
-        ) from None
+    shape = common_shape(op, [x for x in operands if isinstance(x, Storage)])
     # C(i0,i1,...) = A(...) op B(...), in which an operand lacks the variables of axes along which it stretches.
     target = tuple(f"i{axis}" for axis in range(len(shape)))
-    (left, first), (right, second) = (_access(name, s, shape) for name, s in (("A", left), ("B", right)))
-    assignment, looked = Assignment(Access("C", target), Apply(op, (first, second))), None
+    args, storages = list[Expr](), dict[str, Storage]()
+    for name, x in zip("ABC", operands, strict=False):
+        if isinstance(x, Storage):
+            storages[name], access = _access(name, x, shape)
+        args.append(x if isinstance(x, Literal) else access)
+    value: Expr = Apply(op, tuple(args))
+    if dtype is not None and result_dtype(value, {name: s.dtype for name, s in storages.items()}) != dtype:
+        value = Apply(dtype.name, (value,))
+    assignment, looked = Assignment(Access("CCCD"[len(args)], target), value), None
     # An operator may absorb only beside certain values, which the dense operand's values decide.
-    if depends_on_values(op, left, right):
-        looked = execution.looked_up(assignment, {"A": left, "B": right})
+    if len(args) == 2 and depends_on_values(op, *storages.values()):
+        looked = execution.looked_up(assignment, storages)
         assignment = looked.assignment
     # As in scipy and sparse, results equal to the fill value are not stored: A != B has entries only where the two
-    # differ. A device, which makes no structures, stores them.
-    types, variant = (left.type, right.type), execution.variant_for((left, right))
-    prune = op != SPREADS and not (left.format.is_dense or right.format.is_dense) and variant is None
-    key = ("elementwise", left.type.number, right.type.number, assignment, variant)
+    # differ. A device, which makes no structures, stores them, and a choice keeps -0.0.
+    tensors = [*storages.values()]
+    types, variant = tuple([s.type for s in tensors]), execution.variant_for(tensors)
+    prune = not (operator(op).chooses or any(s.format.is_dense for s in tensors)) and variant is None
+    key = ("elementwise", *[type.number for type in types], assignment, variant)
     plan = plans.get(key, lambda: plan_operation(assignment, types, prune=prune, looked=looked, variant=variant))
-    return plan, (left, right)
+    return plan, tensors
+
+
+def common_shape(op: str, operands: Sequence[Storage]) -> tuple[int, ...]:
+    """Return the shape to which operands broadcast."""
+    try:
+        return broadcast_shapes(*[s.shape for s in operands])
+    except ValueError:
+        shown = " and ".join(map(describe, operands))
+        raise ShapeError(f"{operator(op).name}: shapes do not broadcast: {shown}") from None
+
+
+def known_number(number: np.generic) -> Storage | Literal:
+    """Return a number as an operand that tells its value, which may decide the structure of a result."""
+    if not number or isinstance(number, np.bool_):
+        return Literal(number.item())
+    type = tensor_type(name_of(number.dtype), Format.dense(0), (), fill_of(number.dtype, number))
+    return Storage((), type, (), np.asarray(number).reshape(1))
 
 
 def depends_on_values(op: str, left: Storage, right: Storage) -> bool:

@@ -9,6 +9,7 @@ coordinate if the whole expression would.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from math import prod
 
 import numpy as np
 
@@ -21,6 +22,7 @@ from ..formats import Format, TensorType
 from ..formats.format import dtypes_of, lists_diagonals
 from ..index_notation import free_variables
 from ..index_notation.nodes import Access, Apply, Assignment, Expr, Reduce
+from ..index_notation.operator_table import OPERATORS
 from ..index_notation.program import Program
 from ..index_notation.traversal import has_reduction, renamed, replaced
 from ..records import replace
@@ -131,18 +133,19 @@ class _Cutter(Statements):
             case Apply(op=op, args=(arg,)):
                 inner, cases = self.cut(arg, confined)
                 return Apply(op, (inner,)), cases
-            case Apply(op=op, args=(_, _) as args):
-                return self._pair(op, args, confined)
+            case Apply(op=op, args=args):
+                return self._operands(op, args, confined)
         return expr, 0
 
-    def _pair(self, op: str, args: tuple[Expr, ...], confined: bool) -> tuple[Expr, int]:
+    def _operands(self, op: str, args: tuple[Expr, ...], confined: bool) -> tuple[Expr, int]:
         meets = bool(deciding(Apply(op, args), self._implicit))
-        # In a product, only the coordinates that both factors have are needed.
-        done = [self.cut(arg, confined or meets) for arg in args]
+        # In a product or a choice, only some of the coordinates of an operand are needed.
+        confined = confined or meets or OPERATORS[op].chooses
+        done = [self.cut(arg, confined) for arg in args]
         # The side with more cases is cut first: the other one may then stay.
-        for k in sorted(range(2), key=lambda k: -done[k][1]):
+        for k in sorted(range(len(args)), key=lambda k: -done[k][1]):
             within, cases = done[k]
-            if _together(done, meets) > _PAIR and cases > 1 and self._stands_alone(args[k], confined or meets):
+            if _together(done, meets) > _PAIR and cases > 1 and self._stands_alone(args[k], confined):
                 done[k] = self._part(within), 1
         return Apply(op, tuple(e for e, _ in done)), _together(done, meets)
 
@@ -182,9 +185,9 @@ class _Cutter(Statements):
 
 
 def _together(done: list[tuple[Expr, int]], meets: bool) -> int:
-    """Return the number of cases of a merge of two: the product of theirs, and for sums also each alone.
+    """Return the number of cases of a merge: the product of those of its operands, and for sums also each alone.
 
     An operand without implicit entries adds no case.
     """
-    (_, a), (_, b) = done
-    return max(a, 1) * max(b, 1) if meets and (a or b) else (1 + a) * (1 + b) - 1
+    cases = [n for _, n in done]
+    return prod([max(n, 1) for n in cases]) if meets and any(cases) else prod([1 + n for n in cases]) - 1

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence, Set
-from typing import Any
+from typing import Any, TypeAlias
 
-from ..analysis.implicit_values import deciding, typed_implicit_value
+from ..analysis.implicit_values import typed_implicit_value
+from ..analysis.iteration_algebra import combined, fold
 from ..concrete_notation.transformations import factors
 from ..formats import Format, TensorType
 from ..formats.format import level_variables
@@ -14,6 +15,8 @@ from ..index_notation import free_variables
 from ..index_notation.nodes import Access, Apply, Expr, Literal, Reduce
 from ..index_notation.program import Numbers
 from ..records import record
+
+_Share: TypeAlias = tuple[float, frozenset[Access]]  # a density, and the operands that it is of
 
 
 @record
@@ -135,12 +138,22 @@ class Estimates:
 
     def _of_operator(self, expr: Apply, shares: list[float]) -> float:
         """Return the density of an operator: a union, or an intersection of what decides."""
-        decides = deciding(expr, lambda part: typed_implicit_value(part, self.types))
-        if not decides:
-            return 1 - math.prod([1 - p for p in shares])
-        if len(decides) == 2 and {*expr.args[0].distinct_accesses} & {*expr.args[1].distinct_accesses}:
-            return min(shares)  # parts with one operand have entries at the same places
-        return math.prod([shares[k] for k in decides])
+        parts = [(p, frozenset(arg.distinct_accesses)) for p, arg in zip(shares, expr.args, strict=True)]
+
+        def meet(a: _Share, b: _Share, decides: tuple[int, ...]) -> _Share:
+            if len(decides) == 2 and a[1] & b[1]:
+                return min(a[0], b[0]), a[1] | b[1]  # parts with one operand have entries at the same places
+            return math.prod([(a, b)[k][0] for k in decides]), a[1] | b[1]
+
+        def join(a: _Share, b: _Share) -> _Share:
+            return 1 - (1 - a[0]) * (1 - b[0]), a[1] | b[1]
+
+        def operand(part: Any) -> _Share:
+            return part  # type: ignore[no-any-return]
+
+        how = combined(expr, parts, lambda part: typed_implicit_value(part, self.types))
+        answer = fold(how, operand, meet, join)
+        return 0.0 if answer is None else answer[0]
 
     def _of_access(self, access: Access, vs: frozenset[str]) -> float:
         format, numbers = self.types[access.tensor].format, self.numbers[access.tensor]

@@ -226,27 +226,10 @@ def apart(x: LazyTensor) -> LazyTensor:
 
 def chosen(condition: Any, yes: Any, no: Any) -> Any:
     """Return the elements of ``yes`` where a condition holds, and those of ``no`` elsewhere."""
-    sides = [x if is_scalar(x) else lazy(x) for x in (yes, no)]
-    dtype = np.result_type(*[x.dtype if type(x) is LazyTensor else x for x in sides])
-    condition = lazy(condition)
-    conditions = condition, record("logical_not", condition)
-
-    def only(k: int, sign: str = "") -> Any:
-        side = sides[k] if is_scalar(sides[k]) else sides[k]._in_dtype(dtype)
-        picked = record("select", conditions[k], -side if sign else side)._in_dtype(dtype)
-        return -picked if sign else picked
-
-    for k in (0, 1):  # what is not chosen is zero
-        if repr(sides[1 - k]) in ("0", "0.0", "False") and not _has_negative_zeros(sides[k]):
-            return only(k)
-    # Of numbers with signs it is -0.0, which changes no number that is added to it.
-    return record("add", only(0), only(1)) if dtype.kind in "biu" else record("add", only(0, "-"), only(1, "-"))
-
-
-def _has_negative_zeros(side: Any) -> bool:
-    """Return whether absent entries may be -0.0, which is not what ``select`` returns for them."""
-    fill = side if is_scalar(side) else node_of(side).fill
-    return fill is not None and fill == 0 and bool(np.signbit(np.real(fill)))
+    dtype = np.result_type(*[x if is_scalar(x) else lazy(x).dtype for x in (yes, no)])
+    operands = zip((condition, yes, no), (np.dtype(bool), dtype, dtype), strict=True)
+    parts = [np.asarray(x).astype(own)[()] if is_scalar(x) else lazy(x)._in_dtype(own) for x, own in operands]
+    return record("where", *parts)._in_dtype(dtype)
 
 
 def lazy(x: Any, /) -> LazyTensor:

@@ -20,7 +20,7 @@ from ..operations.elementwise import (
     apply_unary,
     depends_on_values,
     only_element,
-    plan_binary,
+    plan_elementwise,
     with_axes,
 )
 from ..operations.operands import (
@@ -105,11 +105,11 @@ def _elementwise(op: str, left: Any, right: Any, cls: type[StorageHolder]) -> An
             return wrap_result(cls, _broadcast(apply_scalar(op, a, only_element(b), False), b), first.is_array)
         if math.prod(a.shape) == 1:
             return wrap_result(cls, _broadcast(apply_scalar(op, b, only_element(a), True), a), second.is_array)
-    storages = a, b
+    storages = [a, b]
     if a.shape == b.shape and not away:
         plan = plans.find((op, a.type.number, b.type.number)) or _plan_same_shape(op, a, b)
     else:
-        plan, storages = plan_binary(op, a, b)
+        plan, storages = plan_elementwise(op, (a, b))
     return wrap_result(cls, plan.run(storages), first.is_array or second.is_array)
 
 
@@ -128,7 +128,7 @@ def _broadcast(result: Storage, beside: Storage) -> Storage:
 
 def _plan_same_shape(op: str, a: Storage, b: Storage) -> Plan:
     """Return a plan that computes ``a op b``, and keep it unless it depends on values."""
-    plan, _ = plan_binary(op, a, b)
+    plan, _ = plan_elementwise(op, (a, b))
     if not depends_on_values(op, a, b):
         plans.keep((op, a.type.number, b.type.number), plan)
     return plan

@@ -24,10 +24,10 @@ from ..index_notation.operator_table import ABSORBING, OPERATORS
 from ..index_notation.standard_names import canonical, standard
 from ..index_notation.traversal import outermost_reductions, rewrite, rewrite_outermost, walk
 from ..operations.axes import normalize_axis_tuple
-from ..operations.elementwise import scalar_beside, with_axes, without_axes
+from ..operations.elementwise import known_number, scalar_beside, with_axes, without_axes
 from ..operations.operands import Operand, operand_anywhere
 from ..records import cached, record, replace
-from ..storage import Storage, fill_of, tensor_type
+from ..storage import Storage
 
 LARGEST = 64
 """Nodes of an expression beyond which it becomes a statement of its own, which others read."""
@@ -189,18 +189,25 @@ def leaf_of(obj: Any) -> Recorded | None:
 def _number(op: str, value: Any, beside: Recorded, first: bool) -> tuple[str, Recorded]:
     """Return the operator and a number beside an expression: an operand, so that other numbers run the same kernel."""
     if isinstance(value, (bool, np.bool_)):
-        return op, Recorded(Literal(bool(value)), (), (), np.dtype(bool), {}, value, 1, False, "")
+        return op, _known(np.bool_(value))
     operand = scalar_beside(op, value, beside.dtype, first)
     number = operand.vals[0]
     told = _told(op, number, beside, first)
     if told is None and number == 0:  # it may decide the structure, as in A != 0
         plain = number.item()
         if scalar_beside(op, plain, beside.dtype, first).dtype == operand.dtype:
-            return op, Recorded(Literal(plain), (), (), operand.dtype, {}, plain, 1, False, "")
-    elif told is None:  # the fill value of the result follows from the number, which an operand tells by its own
-        known = tensor_type(operand.type.dtype, operand.format, (), fill_of(operand.dtype, number))
-        operand = Storage((), known, (), operand.vals)
+            return op, _known(number)
+    elif told is None:  # the fill value of the result follows from the number
+        return op, _known(number)
     return told or op, replace(leaf(operand, (), operand.dtype, None, False), fill=number)
+
+
+def _known(number: np.generic) -> Recorded:
+    """Return a number that tells its value."""
+    known = known_number(number)
+    if isinstance(known, Literal):
+        return Recorded(known, (), (), number.dtype, {}, known.value, 1, False, "")
+    return replace(leaf(known, (), number.dtype, None, False), fill=number)
 
 
 def _told(op: str, number: Any, beside: Recorded, first: bool) -> str | None:
@@ -226,6 +233,8 @@ def mapped(op: str, args: Sequence[Any]) -> Recorded:
     for k, a in enumerate(args):
         if isinstance(a, Recorded):
             parts.append(a)
+        elif OPERATORS[op].chooses:
+            parts.append(_known(a))
         else:
             told, number = _number(op, a, first, k == 0)
             parts.append(number)
@@ -244,8 +253,8 @@ def mapped(op: str, args: Sequence[Any]) -> Recorded:
         names = {v: axes[k + offset] for k, v in enumerate(p.axes) if v not in stretched}
         exprs.append(p.expr if p is lead else rename_variables(p.expr, names))
         sources |= p.sources
-    places = [e if isinstance(e, Literal) else Access("AB"[k]) for k, e in enumerate(exprs)]
-    dtypes = {"AB"[k]: p.dtype for k, p in enumerate(parts)}
+    places = [e if isinstance(e, Literal) else Access("ABC"[k]) for k, e in enumerate(exprs)]
+    dtypes = {"ABC"[k]: p.dtype for k, p in enumerate(parts)}
     dtype = result_dtype(Apply(op, tuple(places)), dtypes)
     fill, size = _fill(op, parts), sum(p.size for p in parts) + 1
     before = {id(b): b for p in parts for b in p.before if b() is not None}
@@ -260,6 +269,8 @@ def _fill(op: str, parts: Sequence[Recorded]) -> Any:
     fills = [p.fill for p in parts]
     if op in ("multiply", "select") and any(fill is not None and fill == 0 for fill in fills):
         return 0
+    if fills[0] is not None and (chosen := OPERATORS[op].chosen(fills[0])) is not None:
+        return fills[chosen]
     if any(fill is None for fill in fills):
         return 0 if op == "divide" and fills[0] == 0 else None
     with np.errstate(all="ignore"):
