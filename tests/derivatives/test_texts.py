@@ -63,13 +63,13 @@ def test_each_operator_has_partials_or_raises_by_name(op):
     row = OPERATORS[op]
     if not op.isidentifier():
         return  # such operators say what data say, and no expression of users has them
-    args = ", ".join(f"{name}(i)" for name in "xy"[: row.arity])
+    args = ", ".join(f"{name}(i)" for name in "xyu"[: row.arity])
     if row.partials is None:
         with pytest.raises(UnsupportedError, match=rf"\b{op} has no derivative"):
             weft.derivative(f"z(i) = {op}({args})", "x")
         return
     assert len(row.partials) == row.arity
-    for name in "xy"[: row.arity]:
+    for name in "xyu"[: row.arity]:
         parse(weft.derivative(f"z(i) = {op}({args})", name))
 
 
@@ -117,9 +117,9 @@ def slopes(op, names, arrays, changes, step=1e-5):
 def test_partials_are_slopes(op):
     """The oracle computes each statement, so that no kernel is compiled."""
     rng, ends = np.random.default_rng(0), (1.2, 1.9) if op == "arccosh" else (0.2, 0.9)
-    names = "xy"[: OPERATORS[op].arity]
+    names = "xyu"[: OPERATORS[op].arity]
     arrays = {name: rng.uniform(*ends, 5) for name in names}
-    if op in ("select", "kept", "left"):
+    if op in ("select", "kept", "left", "where"):
         arrays["x" if op != "left" else "y"] = np.arange(5) % 2 == 0
     text = f"z(i) = {op}({', '.join(f'{name}(i)' for name in names)})"
     bar = rng.uniform(0.5, 1, 5)

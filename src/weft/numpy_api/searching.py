@@ -348,7 +348,7 @@ def where(condition: Any, x1: Any = None, x2: Any = None, /) -> Any:
     Returns
     -------
     SparseTensor, NumPy scalar or tuple of SparseTensor
-        An entry of the result is stored if one of the three operands stores it.
+        An entry of the result is stored if one of the three operands stores one that matters there.
 
     Raises
     ------
