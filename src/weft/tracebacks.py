@@ -8,12 +8,14 @@ keeps them.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from contextlib import suppress
 from functools import wraps
+from inspect import signature
 from typing import Any, TypeVar
 
 from .config import config
-from .errors import LoweringError, WeftError
+from .errors import LoweringError, ResultTooLargeError, WeftError
 
 _Function = TypeVar("_Function", bound=Callable[..., Any])
 
@@ -22,6 +24,18 @@ def end_at_caller(error: WeftError) -> None:
     """Drop the frames that an error has passed, so that ``raise`` goes on at the caller; bugs of weft keep theirs."""
     if not (config.full_tracebacks or isinstance(error, LoweringError)):
         error.__traceback__ = None
+
+
+def tell_operands(error: WeftError, what: str, operands: Mapping[str, Any]) -> None:
+    """Add what was computed to an error on a size, with the shapes and formats of operands, unless it says so."""
+    if not isinstance(error, ResultTooLargeError) or ", with " in str(error):
+        return
+    told = list[str]()
+    for name, x in operands.items():
+        with suppress(WeftError, AttributeError):  # a lazy tensor may be what is too large
+            told.append(f"{name}: {x.shape} {getattr(x, 'format', 'dense')}")
+    if told:
+        error.args = (f"{error}; in {what}, with {', '.join(told)}",)
 
 
 def ends_at_caller(function: _Function) -> _Function:
@@ -33,6 +47,9 @@ def ends_at_caller(function: _Function) -> _Function:
             return function(*arguments, **named)
         except WeftError as error:
             end_at_caller(error)
+            names = [*signature(function).parameters]
+            of = dict(zip(names, arguments, strict=False)) | named
+            tell_operands(error, f"{function.__name__}({', '.join(of)})", of)
             raise
 
     return call  # type: ignore[return-value]

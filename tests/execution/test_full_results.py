@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import re
 import warnings
 
 import numpy as np
 import pytest
 
 import weft
-from weft.errors import DensifyError, DensifyWarning
+from weft import execution
+from weft.errors import DensifyError, DensifyWarning, ResultTooLargeError
+from weft.index_notation import parse
+from weft.runtime import memory
 
 N = 1000
 E = weft.eye(N, format="csr")
@@ -95,8 +99,17 @@ def test_errors_say_what_to_write():
         weft.evaluate(MIN_PLUS, W=E, V=E)
     with pytest.raises(DensifyError, match=r"pass weft.asarray\(V\).with_fill\(inf\)"):
         weft.evaluate(MIN_PLUS, W=E.with_fill(np.inf), V=E)
-    with pytest.raises(DensifyError, match=r"8 TB.*multiply by A != 0 to compute only what A stores, or make A dense"):
-        weft.eye(10**6, format="csr") + np.ones(10**6)
+    A, B = weft.eye(10**6, format="csr"), np.zeros(10**6)
+    for op in (np.add, np.remainder, np.power):
+        with pytest.raises(DensifyError, match=r"8 TB.*computes only what A stores, or make A dense") as caught:
+            op(A, B)
+        advice = str(caught.value).partition("; take ")[2].partition(", which")[0]
+        with np.errstate(invalid="ignore"):
+            assert eval(advice, {"weft": weft, "np": np, "A": A, "B": B}).nnz == A.shape[0]
+    with pytest.raises(ResultTooLargeError, match=r"in kron\(a, b\), with a: \(1000000, 1000000\) csr, b: "):
+        weft.kron(A, A)
+    with pytest.raises(ResultTooLargeError, match=r"in multiply\(A, B\), with A: \(1000000, 1\) dense, B: "):
+        weft.asarray(B[:, None]) * B
     with pytest.raises(DensifyError, match=r"greater\(0, t\(j\)\) is not the same for all values of t\(j\)"):
         weft.evaluate("C(i,j) = greater(A(i,j), t(j))", A=E, t=ONES - (ONES.cumsum() > 3) * 2)
     with pytest.raises(DensifyError, match=r"since B\(j\) has a value everywhere"):
@@ -105,6 +118,34 @@ def test_errors_say_what_to_write():
         weft.evaluate("C(i,j) = A(i,k)*A(k,j) + 1", A=E)
     fixed = weft.evaluate("C(i,j) = not_equal(A(i,j), 0)*(A(i,j) - x(j))", A=E, x=ONES)
     assert fixed.nnz == N
+
+
+def test_a_program_that_is_too_large_computes_nothing(monkeypatch):
+    L, x = weft.lazy(weft.eye(10**6, format="csr")), weft.lazy(np.ones(10**6))
+    P = L @ L
+    results = {
+        "since B(j) has a value": L - x, "since 0/": L / (x - 1), "; in C(i,j) = A(i)*A(j), with ": x[:, None] * x,
+        "a dense result of shape": P - x, "a dense result": np.cos(P @ L) - x,
+    }  # fmt: skip
+    with monkeypatch.context() as patched:
+        patched.setattr(execution, "evaluate", None)
+        for text, large in results.items():
+            with pytest.raises((DensifyError, ResultTooLargeError), match=re.escape(text)):
+                weft.compute(P, L @ x, large)
+    assert weft.compute(P, L * x)[1].nnz == 10**6
+
+
+def test_counting_ends_when_the_memory_is_full(monkeypatch):
+    A = weft.random((3000, 3000), density=0.1, format="csr", rng=0)
+    kernel = execution.plan_for(parse("C(i,k) = A(i,j)*A(j,k)"), (A._storage.type,)).kernel
+    assembly = kernel.assembly
+
+    def require(size, what):
+        raise ResultTooLargeError(what)
+
+    monkeypatch.setattr(memory, "require", require)
+    with pytest.raises(ResultTooLargeError, match="entries or more"):
+        assembly._counted(assembly._room(A.shape), assembly.structs((A._storage,)), 2, assembly._counting)
 
 
 def test_a_large_result_within_the_limit_warns_at_the_call():

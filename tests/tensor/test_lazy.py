@@ -151,6 +151,16 @@ def test_results_have_the_formats_of_the_steps() -> None:
         found, expected = weft.compute(function(L)), function(A)
         assert type(found) is type(expected)
         assert getattr(found, "format", None) == getattr(expected, "format", None)
+    for function in (
+        lambda a: a - a.mean(), lambda a: a.sum() - a, lambda a: a / (a.sum() * 0), lambda a: np.maximum(a, a.max()),
+        lambda a: (a - a.mean(keepdims=True)) > 0.5, lambda a: a - np.full((1, 1), 2.5),
+        lambda a: a * a.max() + a.min(),
+        lambda a: (a - a.mean()) * 0.5 - a.max(), lambda a: a / weft.asarray(np.array(np.nan)), lambda a: a - x @ x,
+    ):  # fmt: skip
+        found, expected = weft.compute(function(L)), function(A)
+        assert (found.format, repr(found.fill_value)) == ("csr", repr(expected.fill_value))
+        np.testing.assert_allclose(found.todense(), expected.todense())
+    assert isinstance(weft.compute(L - L.mean() - x), np.ndarray)
     assert type(weft.compute(L.sum())) is np.float64
     assert weft.compute(1, L.sum(), "text")[::2] == (1, "text")
 

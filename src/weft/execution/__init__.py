@@ -26,6 +26,8 @@ if TYPE_CHECKING:
         compile,
         dense_format,
         evaluate,
+        expected,
+        expected_type,
         looked_up,
         numbers_for,
         plan_for,
@@ -68,6 +70,8 @@ __all__ = [
     "drop_kept",
     "entry_bytes",
     "evaluate",
+    "expected",
+    "expected_type",
     "formats_line",
     "full_line",
     "in_dtype",
@@ -105,8 +109,8 @@ _MODULES = {
     ".entry_lists": "count_entries",
     ".hash_growth": "InsertionTarget insertion_target takes_insertions",
     ".evaluation": (
-        "accumulation chosen_program compile dense_format evaluate looked_up numbers_for plan_for "
-        "plan_for_operands require_operands target_type "
+        "accumulation chosen_program compile dense_format evaluate expected expected_type looked_up "
+        "numbers_for plan_for plan_for_operands require_operands target_type "
         "under_standard_names"
     ),
     ".full_results": "announce full_line may_spread",

@@ -17,6 +17,7 @@ from ..formats.size_bound import SizeBound
 from ..records import cached
 from ..runtime import memory
 from ..runtime.beside import EntryPoints
+from ..runtime.interrupts import checking
 from ..runtime.loader import Functions
 from ..runtime.structs import counts_pointer
 from ..storage import Storage
@@ -214,7 +215,16 @@ class AppendAssembly(EvaluatedAssembly):
         # Row c + 1 gets the counts of chunk c, so that the cumulated rows are the starts of the chunks.
         chunks = threads * CHUNKS_PER_THREAD if threads > 1 else 1
         counts = np.zeros((chunks + 1, len(self.chains)), np.int64)
-        if status := functions["count"](room.empty_result.struct, *structs, counts_pointer(counts), threads):
+
+        def check() -> None:  # the chunks that are counted may be too large already
+            totals = counts.sum(axis=0).tolist()
+            if max(totals) > INT32_MAX and room.overflows(max(totals)):
+                raise self._overflow(totals)
+            room.require(totals, self._afterwards, "or more")
+
+        with checking(check):
+            status = functions["count"](room.empty_result.struct, *structs, counts_pointer(counts), threads)
+        if status:
             self.fail(status, room.shape)
         if chunks > 1:
             np.cumsum(counts, axis=0, out=counts)

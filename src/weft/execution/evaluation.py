@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import suppress
 from functools import lru_cache, partial
+from math import prod
 from typing import TYPE_CHECKING, Any, TypeVar
+
+import numpy as np
 
 from ..config import config
 from ..doors import Door
@@ -26,6 +29,7 @@ from ..index_notation.operator_table import OPERATORS
 from ..index_notation.program import Numbers, Program, may_have_parts
 from ..index_notation.standard_names import anonymous
 from ..records import replace
+from ..runtime import memory
 from ..storage import Storage, tensor_type
 from ..variant import Variant
 from .absorbed import Absorbed, might_absorb
@@ -218,8 +222,21 @@ def _in_parts(
         names.append(part.target.tensor)
     possible = (*([ONE_DIAGONAL] if how.diagonals else []), NO_DENSE_LEVELS, NO_DENSE_RESULT)
     alternatives = tuple([a for a in possible if not getattr(request.variant, *a.change)])
-    check = partial(sizes_of, program.whole, tuple(types))  # of shapes that fit together
+    check = partial(_require_fitting, program.whole, tuple(types), makes)
     return Plan(types, program.last.target.tensor, tuple(steps), makes, PlanFacts(how), replan, alternatives, check)
+
+
+def _require_fitting(
+    assignment: Assignment, names: tuple[str, ...], makes: TensorType, storages: Sequence[Storage]
+) -> None:
+    """Raise if the shapes of operands do not fit together, or a dense result does not fit in memory."""
+    sizes = sizes_of(assignment, names, storages)
+    if makes.format.is_dense:
+        _require_dense(makes, tuple([sizes[v] for v in assignment.target.indices]))
+
+
+def _require_dense(type: TensorType, shape: tuple[int, ...]) -> None:
+    memory.require(prod(shape) * np.dtype(type.dtype).itemsize, f"a dense result of shape {shape}")
 
 
 def _plan_of_part(
@@ -443,6 +460,46 @@ def evaluate(
         return under_standard_names(absorbed.assignment, run)
     except ResultTooLargeError as error:
         raise ResultTooLargeError(f"{error}; in {_described(assignment, operands)}") from None
+
+
+@kept
+def _expected(assignment: Assignment, types: tuple[TensorType, ...]) -> tuple[TensorType, bool]:
+    """Return the type of a result, and whether it may have elements that no operand stores."""
+    by_name = dict(zip(_read(assignment)[1], types, strict=True))
+    spreads = full_results.may_spread(assignment, tuple(by_name.items()))
+    return target_type(assignment, by_name, None, None), spreads
+
+
+def expected_type(assignment: Assignment, operands: Mapping[str, Storage]) -> TensorType:
+    """Return the type of a result, which the present values of operands may decide."""
+    absorbed = looked_up(assignment, operands).assignment
+    return _expected(absorbed, tuple([operands[n].type for n in _read(assignment)[1]]))[0]
+
+
+def expected(assignment: Assignment, operands: Mapping[str, Storage], are_known: bool) -> Storage | None:
+    """Return what stands for a result before it is computed, with its type and shape; raise if it is too large.
+
+    Operands may be such results themselves. Nothing is returned if their values decide the type.
+    """
+    if might_absorb(assignment) and not are_known:
+        return None
+    absorbed, storages = looked_up(assignment, operands), tuple([operands[n] for n in _read(assignment)[1]])
+    target, spreads = _expected(absorbed.assignment, tuple([s.type for s in storages]))
+    sizes = sizes_of(assignment, operands, storages)
+    shape = tuple([sizes[v] for v in assignment.target.indices])
+
+    def visited() -> Collection[int]:
+        return plan_for_operands(absorbed.assignment, storages).kernel.loops.run.visited_axes if are_known else ()
+
+    if spreads:
+        full_results.announce(assignment, absorbed, operands, target, warns=False, visited=visited)
+    if target.format.is_dense:
+        try:
+            _require_dense(target, shape)
+        except ResultTooLargeError as error:
+            raise ResultTooLargeError(f"{error}; in {_described(assignment, operands)}") from None
+    # As many entries as it has elements, in no memory.
+    return Storage(shape, target, (), np.broadcast_to(np.zeros((), target.dtype), min(prod(shape), 2**60)))
 
 
 def under_standard_names(assignment: Assignment, run: Callable[[Assignment], T]) -> T:

@@ -30,7 +30,7 @@ from ..formats import TensorType
 from ..index_notation import explicit_sums, expression_text, free_variables, to_text
 from ..index_notation.nodes import Access, Apply, Assignment, Expr, Reduce
 from ..index_notation.operator_table import OPERATORS
-from ..index_notation.traversal import outermost_reductions, tensors
+from ..index_notation.traversal import outermost_reductions, rewrite, tensors
 from ..records import record, replace
 from ..storage import Storage
 from .absorbed import Absorbed
@@ -203,9 +203,10 @@ def announce(
     target: TensorType,
     *,
     is_operator: bool = False,
+    warns: bool = True,
     visited: Callable[[], Collection[int]] = tuple,
 ) -> None:
-    """Raise for a result that is too large because of fill values, and warn of one that is large.
+    """Raise for a result that is too large because of fill values, and warn of one that is large if it ``warns``.
 
     ``visited`` returns the axes all of whose coordinates the loops visit, and is asked for large results alone.
     """
@@ -227,7 +228,7 @@ def announce(
             f"{head}, more than weft.config.max_densify_bytes, {config.max_densify_bytes}; {advice}, or raise the "
             f"limit{_over_chunks()}; {tail}, with {described}"
         )
-    if full.count > _TIMES * sum(operands[name].vals.size for name in types):
+    if warns and full.count > _TIMES * sum(operands[name].vals.size for name in types):
         warnings.warn(f"{head}; {advice}; {tail}", DensifyWarning, stacklevel=_frames_of_weft())
 
 
@@ -318,11 +319,17 @@ def _advice(
     if access is None:
         return f"{advice} if you want them all"
     name, text, fill = access.tensor, expression_text(access), types[access.tensor].fill
-    if is_operator:
-        mask = f"{name} != {fill:g}" if fill == fill else f"{name} == {name}"
-    else:
+    if not is_operator:
         mask = f"not_equal({text}, {fill:g})" if fill == fill else f"equal({text}, {text})"
-    return f"multiply by {mask} to compute only what {name} stores, or {advice}"
+        return f"multiply by {mask} to compute only what {name} stores, or {advice}"
+    # A product with an operator that is computed before would come too late.
+    plain: dict[Expr, Expr] = {
+        a: Access(f"weft.lazy({name})" if a == access else a.tensor) for a in assignment.value.distinct_accesses
+    }
+    lazy = expression_text(rewrite(assignment.value, plain.get))
+    lazy = f"np.{lazy}" if lazy[-1] == ")" and lazy[0] not in "(w" else f"({lazy})"  # a function, or an infix operator
+    masked = f"({name} {f'!= {fill:g}' if fill == fill else f'== {name}'}) * {lazy}"
+    return f"take weft.compute({masked}), which computes only what {name} stores, or {advice}"
 
 
 def _neutral_fill(assignment: Assignment, types: Mapping[str, TensorType]) -> tuple[tuple[str, ...], str, float] | None:

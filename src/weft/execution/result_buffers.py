@@ -118,13 +118,13 @@ class ResultBuffers:
         indices: int = sum(self._arrays(totals, _bytes_of))
         return indices + _bytes_of(self.sizes(totals)[-1], self._dtype)
 
-    def require(self, totals: Sequence[int], each: int = 0) -> None:
+    def require(self, totals: Sequence[int], each: int = 0, known: str = "in all") -> None:
         """Raise if a result does not fit in memory, with ``each`` bytes more for each of its entries.
 
         The additional bytes are for a conversion of the result.
         """
-        size = self.bytes(totals) + each * totals[-1]
-        memory.require(size, f"a result of shape {self.shape} in format {self.type.format} with {totals[-1]} entries")
+        size, entries = self.bytes(totals) + each * totals[-1], f"{totals[-1]} entries {known}"
+        memory.require(size, f"a result of shape {self.shape} in format {self.type.format} with {entries}")
 
     def allocate(self, totals: Sequence[int], zeros: bool = False) -> Storage:
         """Allocate a result with room for so many coordinates in each chain; its values are ``zeros`` if so wanted."""

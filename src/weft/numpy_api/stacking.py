@@ -416,6 +416,7 @@ def unstack(x: Any, /, axis: int = 0) -> tuple[SparseTensor, ...]:
     return tuple(tensor[(*front, k, ...)] for k in range(tensor.shape[axis]))
 
 
+@memory.guarded
 def kron(a: Any, b: Any, format: FormatLike | None = None) -> SparseTensor:
     """Return the Kronecker product: every element of ``a`` multiplied by the whole of ``b``.
 

@@ -126,8 +126,13 @@ def known_number(number: np.generic) -> Storage | Literal:
     """Return a number as an operand that tells its value, which may decide the structure of a result."""
     if not number or isinstance(number, np.bool_):
         return Literal(number.item())
-    type = tensor_type(name_of(number.dtype), Format.dense(0), (), fill_of(number.dtype, number))
-    return Storage((), type, (), np.asarray(number).reshape(1))
+    return telling(Storage.dense(np.asarray(number)))
+
+
+def telling(number: Storage) -> Storage:
+    """Return a number whose type tells its value, so that fill values follow from it."""
+    known = tensor_type(number.type.dtype, number.format, (), fill_of(number.dtype, number.vals[0]))
+    return Storage((), known, (), number.vals)
 
 
 def depends_on_values(op: str, left: Storage, right: Storage) -> bool:

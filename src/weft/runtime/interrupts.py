@@ -8,6 +8,8 @@ exception.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from threading import get_ident, main_thread
 from typing import Any, NoReturn
 
@@ -25,9 +27,31 @@ def _keep(kind: Any, error: BaseException, traceback: Any) -> int:
     return 1
 
 
+_checks: dict[int, Callable[[], object]] = {}
+"""What the kernels of a thread ask while they run."""
+
+
+@contextmanager
+def checking(check: Callable[[], object]) -> Iterator[None]:
+    """Let kernels that this thread runs call a function now and then, and end with the error that it raises."""
+    outer = _checks.pop(get_ident(), None)
+    _checks[get_ident()] = check
+    try:
+        yield
+    finally:
+        del _checks[get_ident()]
+        if outer is not None:
+            _checks[get_ident()] = outer
+
+
 def _answer() -> int:
     """Return whether a kernel is to stop: handlers of signals run when this function is entered, and raise here."""
-    return 0 if get_ident() == main_thread().ident else -1  # handlers run in the main thread only: no need to ask again
+    check = _checks.get(get_ident())
+    if check is not None:
+        check()
+    elif get_ident() != main_thread().ident:
+        return -1  # handlers run in the main thread only: no need to ask again
+    return 0
 
 
 ask: Any = ffi.callback("int64_t (void)", _answer, onerror=_keep)

@@ -39,7 +39,7 @@ from ..config import config, physical_memory
 from ..control_groups import control_groups
 from ..errors import ResultTooLargeError, WeftError
 from ..records import record
-from ..tracebacks import end_at_caller
+from ..tracebacks import ends_at_caller
 from ._ffi import ffi
 from .forks import data_lock
 
@@ -277,12 +277,12 @@ def guarded(function: _Function) -> _Function:
     The decorator is for functions that make arrays with NumPy, and that take longer than one more call of a function.
     """
 
+    @ends_at_caller
     @wraps(function)
     def call(*arguments: Any, **named: Any) -> Any:
         try:
             return function(*arguments, **named)
-        except WeftError as error:
-            end_at_caller(error)
+        except WeftError:
             raise
         except MemoryError as error:
             raise exhausted(f"the result of {function.__name__} ({error or 'no size is known'})") from None

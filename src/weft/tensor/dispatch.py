@@ -36,7 +36,7 @@ from ..operations import foreign_tensors
 from ..operations.fill_change import as_array
 from ..operations.operands import StorageHolder, as_operand, is_scalar, storage_anywhere, storage_of, touches_device
 from ..runtime.devices import in_use
-from ..tracebacks import end_at_caller
+from ..tracebacks import end_at_caller, tell_operands
 from .devices import cuda_interface, dlpack, dlpack_device, storage_on
 from .lazy_methods import resolve
 from .operators import Operators, matmul, ufunc_on_device
@@ -370,4 +370,5 @@ class Dispatch(Operators):
             return resolve("numpy_api.ufunc_protocol", "array_ufunc")(ufunc, method, inputs, kwargs)
         except WeftError as error:
             end_at_caller(error)
+            tell_operands(error, f"np.{ufunc.__name__}", dict(zip("AB", inputs, strict=False)))
             raise

@@ -37,7 +37,7 @@ from ..operations.operands import (
 from ..operations.products import plan_matmul
 from ..runtime.devices import in_use
 from ..storage import Storage
-from ..tracebacks import end_at_caller
+from ..tracebacks import end_at_caller, tell_operands
 from .out_argument import write_out
 
 if TYPE_CHECKING:
@@ -259,6 +259,12 @@ def in_place(tensor: StorageHolder, result: Any, name: str) -> Any:
     return write_out(result, tensor, name)
 
 
+def _tell(error: WeftError, text: str, left: Any, right: Any) -> None:
+    """Let an error end at the caller, with the operands of the operator that is too large."""
+    end_at_caller(error)
+    tell_operands(error, text, {"A": left, "B": right})
+
+
 def _within(op: str) -> InPlace:
     """Return the method of an operator that changes the tensor on its left."""
 
@@ -280,14 +286,14 @@ def _pair(op: str) -> tuple[Infix, Infix]:
         try:
             return elementwise(op, self, other, type(self))
         except WeftError as error:
-            end_at_caller(error)
+            _tell(error, f"{op}(A, B)", self, other)
             raise
 
     def reflected(self: Any, other: Any) -> Any:
         try:
             return elementwise(op, other, self, type(self))
         except WeftError as error:
-            end_at_caller(error)
+            _tell(error, f"{op}(A, B)", other, self)
             raise
 
     forward.__name__ = reflected.__name__ = op
@@ -309,7 +315,7 @@ class Operators(StorageHolder):
         try:
             return matmul(self, other, type(self))
         except WeftError as error:
-            end_at_caller(error)
+            _tell(error, "A @ B", self, other)
             raise
 
     @overload
@@ -320,7 +326,7 @@ class Operators(StorageHolder):
         try:
             return matmul(other, self, type(self))
         except WeftError as error:
-            end_at_caller(error)
+            _tell(error, "A @ B", other, self)
             raise
 
     __add__, __radd__ = _pair("add")

@@ -10,12 +10,14 @@ from __future__ import annotations
 import itertools
 import math
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
 
 from .. import execution
+from ..config import config
 from ..dtypes import same_scalar
 from ..errors import ShapeError, UnsupportedError, WeftError
 from ..index_notation import accesses, explicit_sums, free_variables, infer_extents, rename_variables, result_dtype
@@ -24,13 +26,16 @@ from ..index_notation.operator_table import ABSORBING, OPERATORS
 from ..index_notation.standard_names import canonical, standard
 from ..index_notation.traversal import outermost_reductions, rewrite, rewrite_outermost, walk
 from ..operations.axes import normalize_axis_tuple
-from ..operations.elementwise import known_number, scalar_beside, with_axes, without_axes
+from ..operations.elementwise import known_number, scalar_beside, telling, with_axes, without_axes
 from ..operations.operands import Operand, operand_anywhere
 from ..records import cached, record, replace
+from ..runtime import memory
 from ..storage import Storage
 
 LARGEST = 64
 """Nodes of an expression beyond which it becomes a statement of its own, which others read."""
+_BYTES = 24
+"""Bytes that an element of a result may take, with its coordinates."""
 _names = itertools.count()
 
 
@@ -51,6 +56,7 @@ class Source:
 
     of: Any  # a tensor, an array, the storage of a number, an expression that is computed before, or its name
     without: tuple[int, ...] = ()  # axes of size 1 that are left out
+    is_number: bool = False  # whether it stretches along all axes, so that its value decides a fill value
 
     def storage(self) -> Storage:
         """Return the present storage."""
@@ -152,11 +158,20 @@ class Recorded:
             axes=tuple([self.axes[k] for k in left]),
             shape=tuple([self.shape[k] for k in left]),
             dtype=result_dtype(Reduce(op, ("i",), Access("A", ("i",))), {"A": self.dtype}),
-            fill=0 if op == "add" and self.fill == 0 else None,
+            fill=0 if left and op == "add" and self.fill == 0 else None,
             size=self.size + 1,
             line=_line(),
         )
         return result.with_axes(over) if keepdims else result
+
+
+def _as_number(node: Recorded) -> Recorded:
+    """Return an expression without axes as an operand that is a number, computed before unless it exists."""
+    if not isinstance(node.expr, Access):
+        node = node.apart()
+    ((tensor, source),) = node.sources.items()
+    name = f"{tensor}_n"  # beside other operands, it is none
+    return replace(node, expr=Access(name), sources={name: replace(source, is_number=True)})
 
 
 def _line() -> str:
@@ -198,8 +213,9 @@ def _number(op: str, value: Any, beside: Recorded, first: bool) -> tuple[str, Re
         if scalar_beside(op, plain, beside.dtype, first).dtype == operand.dtype:
             return op, _known(number)
     elif told is None:  # the fill value of the result follows from the number
-        return op, _known(number)
-    return told or op, replace(leaf(operand, (), operand.dtype, None, False), fill=number)
+        operand = telling(operand)
+    node = replace(leaf(operand, (), operand.dtype, None, False), fill=number)
+    return told or op, _as_number(node) if beside.fill is None and beside.shape else node
 
 
 def _known(number: np.generic) -> Recorded:
@@ -250,13 +266,15 @@ def mapped(op: str, args: Sequence[Any]) -> Recorded:
         stretched = [v for k, v in enumerate(p.axes) if p.shape[k] != shape[k + offset]]
         if stretched and not {*stretched}.isdisjoint(free_variables(p.expr)):
             p = p.without(stretched)
+        if math.prod(p.shape) == 1 < math.prod(shape) and p.fill is None:
+            p = _as_number(p)
         names = {v: axes[k + offset] for k, v in enumerate(p.axes) if v not in stretched}
         exprs.append(p.expr if p is lead else rename_variables(p.expr, names))
         sources |= p.sources
     places = [e if isinstance(e, Literal) else Access("ABC"[k]) for k, e in enumerate(exprs)]
     dtypes = {"ABC"[k]: p.dtype for k, p in enumerate(parts)}
     dtype = result_dtype(Apply(op, tuple(places)), dtypes)
-    fill, size = _fill(op, parts), sum(p.size for p in parts) + 1
+    fill, size = _fill(op, parts) if shape else None, sum(p.size for p in parts) + 1
     before = {id(b): b for p in parts for b in p.before if b() is not None}
     return Recorded(
         Apply(told, tuple(exprs)), axes, shape, dtype, sources, fill, size, any(p.is_array for p in parts), _line(),
@@ -326,6 +344,8 @@ class Statement:
     reads: Mapping[str, Source]  # what the names of operands stand for
     ones: tuple[int, ...]  # axes of size 1 of the result that the assignment does not have
     line: str
+    elements: int  # those of the result, as far as its shape is known
+    numbers: tuple[str, ...] = ()  # operands that are numbers
 
     def storages(self, values: Mapping[str, Storage], arguments: Sequence[Storage] = ()) -> dict[str, Storage]:
         """Return the operands: results of earlier statements, arguments of a function, and what objects are now."""
@@ -349,8 +369,41 @@ class Statement:
             order = tuple([value.indices.index(v) for v in target])
             (storage,) = storages.values()
             return storage if order == tuple(range(len(order))) else storage.permuted(order)
+        with self._noted():
+            return execution.evaluate(*self._with_numbers(storages))
+
+    def _with_numbers(self, storages: Mapping[str, Storage]) -> tuple[Assignment, Mapping[str, Storage]]:
+        """Let numbers tell their values if the result is sparse then, with a fill value that follows from them."""
+        plain = self.assignment, storages
+        if not self.numbers or all(s.format.is_dense or s.is_on_device for s in storages.values()):
+            return plain
+        usual = execution.expected_type(*plain)
+        if not usual.format.is_dense:
+            return plain
+        values = {name: storages[name].vals[0] for name in self.numbers}
+        # Zeros are a part of the expression, since they decide more than a fill value.
+        zeros: dict[Expr, Expr] = {Access(name): Literal(x.item()) for name, x in values.items() if x == 0}
+        assignment = replace(self.assignment, value=rewrite(self.assignment.value, zeros.get)) if zeros else plain[0]
+        known = {**storages, **{name: telling(storages[name]) for name, x in values.items() if x != 0}}
+        told = execution.expected_type(assignment, known)
+        return plain if told.format.is_dense or told.dtype != usual.dtype else (assignment, known)
+
+    def expected(self, values: Mapping[str, Storage], arguments: Sequence[Storage]) -> Storage | None:
+        """Return what stands for the result before it is computed, if that is known; raise if it is too large."""
+        before = [source for source in self.reads.values() if source.of.__class__ is str]
+        if any(source.without or source.of not in values for source in before):
+            return None
+        with self._noted():
+            storages = self.storages(values, arguments)
+            if self.numbers and before:  # their values are not known yet
+                return None
+            return execution.expected(*self._with_numbers(storages), not before)
+
+    @contextmanager
+    def _noted(self) -> Iterator[None]:
+        """Tell in errors where the expression was written."""
         try:
-            return execution.evaluate(self.assignment, storages)
+            yield
         except WeftError as error:
             error.add_note(f"the expression was written in {self.line}")
             raise
@@ -364,6 +417,11 @@ def run(nodes: Sequence[Recorded]) -> list[Storage]:
 def run_statements(program: Sequence[Statement], count: int, arguments: Sequence[Storage] = ()) -> list[Storage]:
     """Return the results of a program, which are its statements of the names ``r0``, ``r1`` and so on."""
     values, results = dict[str, Storage](), dict[str, Storage]()
+    # What is too large is refused before anything is computed.
+    if len(program) > 1 and _BYTES * max([s.elements for s in program]) > min(memory.CHECKED, config.max_densify_bytes):
+        for statement in program:
+            if (result := statement.expected(values, arguments)) is not None:
+                values[statement.name] = result
     for statement in program:
         result = values[statement.name] = statement.result(statement.storages(values, arguments))
         results[statement.name] = with_axes(result, statement.ones)
@@ -398,7 +456,10 @@ def statements(nodes: Sequence[Recorded]) -> list[Statement]:
         plain, names = standard(Assignment(Access("C", tuple([v for v in axes if v in free])), expr))
         operands = {new: sources.get(old) or Source(old) for old, new in names.items()}
         ones = tuple([k for k, v in enumerate(axes) if v not in free])
-        program.append(Statement(name, plain, operands, ones, named[name if name in named else "r0"].line))
+        node = named.get(name)
+        line, elements = (named["r0"].line, 0) if node is None else (node.line, math.prod(node.shape))
+        numbers = tuple([name for name, source in operands.items() if source.is_number])
+        program.append(Statement(name, plain, operands, ones, line, elements, numbers))
     return program
 
 
