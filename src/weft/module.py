@@ -13,7 +13,9 @@ from functools import partial
 from math import inf
 
 from .analysis import merge_lattice
+from .analysis.contributions import contribution_path, copied_access, visits_positions_in_order
 from .analysis.derived_variables import spelling
+from .analysis.insertion_plan import shared_coordinates
 from .analysis.level_queries import queries_over_axes
 from .analysis.merge_lattice import TooManyCases
 from .analysis.runtime_fills import fill_operands
@@ -233,14 +235,39 @@ def functions_of(loops: PlannedLoops, context: LoweringContext) -> dict[str, Fun
             for phase in plan.passes
         }
     usual: WriterOf = usual_writer if loops.lead is None else partial(LocatedWriter, lead=loops.lead)
+    kept = kept_levels(loops)
+    structure = partial(usual_writer, kept=frozenset(kept)) if kept else usual
     writers: dict[str, WriterOf] = {"kernel": usual}
     if loops.appends and append_chains(loops.schedule.result.format):
         writers["parts"] = ParallelAppendWriter
     return {
-        f"{group}/{name}": FunctionSpec(name, kind, writer)
+        f"{group}/{name}": FunctionSpec(name, kind, structure if kind is FunctionKind.ASSEMBLE else writer)
         for group, writer in writers.items()
         for name, kind in _KINDS.items()
     }
+
+
+def kept_levels(loops: PlannedLoops) -> Mapping[int, int] | None:
+    """Return the source's level for each level that takes over its coordinates, if loops append what a source stores.
+
+    They append its values in their order, each once, and as they are. The answer is None if they do not.
+    """
+    s = loops.schedule
+    copied = copied_access(s.program, s.target)
+    if copied is None or not loops.appends or loops.skip_fill or not loops.variant.conversion or s.conversions:
+        return None
+    source, chains = s.types[copied.tensor], append_chains(s.result.format)
+    alike = source.dtype == s.result.dtype and source.format.is_unique and not source.format.is_dense
+    if not (chains and alike and loops.options.enabled("shared-arrays")):
+        return None
+    inside, order = contribution_path(s.program.stmt, s.target)[0], level_variables(copied, source.format)
+    # Below what is appended, both must store every coordinate, in the same order.
+    tail = level_variables(s.target, s.result.format)[chains[-1].last + 1 :]
+    first = len(order) - len(tail)
+    same = order[first:] == tail and all(level.row_major for level in source.format.levels[first:])
+    if not (same and visits_positions_in_order(source.format) and tuple(v.var for v in inside) == order):
+        return None
+    return shared_coordinates(source, s.result, chains[-1].first, len(tail))
 
 
 def copies_entries(loops: PlannedLoops) -> bool:

@@ -8,7 +8,8 @@ from weft.storage import check
 
 MATRICES = [("csr", "coo"), ("coo", "csr"), ("csr", "csf"), ("csf", "csr"), ("coo", "csf"), ("csf", "coo")]
 CUBES = [("coo", "csf"), ("csf", "coo"), ("sss", "dss"), ("ssd", "dsd"), ("dsd", "ssd")]
-PAIRS = [(*pair, (5, 4)) for pair in MATRICES] + [(*pair, (5, 4, 4)) for pair in CUBES]
+BLOCKS = [("bsr", "mode_generic"), ("mode_generic", "bsr")]
+PAIRS = [(*pair, (5, 4)) for pair in MATRICES + BLOCKS] + [(*pair, (5, 4, 4)) for pair in CUBES]
 
 
 def entries(shape):
@@ -29,14 +30,17 @@ def test_values_are_shared_where_entries_keep_their_order(source, target, shape)
                 B = A.asformat(target)
             check(B._storage)
             assert B._storage.vals.size == 0 or np.shares_memory(B._storage.vals, A._storage.vals)
+            if A.nnz and (source, target) in MATRICES and A._storage.type.index_dtypes[-1] == "int32":
+                assert np.shares_memory(B._storage.arrays[-1], A._storage.arrays[-1])  # the columns
             arrays = [(*each.arrays, each.vals) for each in (B._storage, copied._storage)]
             for mine, other in zip(*arrays, strict=True):
                 assert (mine.dtype, mine.tobytes()) == (other.dtype, other.tobytes())
 
 
-def test_what_is_assigned_to_one_does_not_reach_the_other():
-    A = entries((5, 4)).asformat("csr")
-    B = A.asformat("csf")
+@pytest.mark.parametrize(("source", "target"), [("csr", "csf"), ("bsr", "mode_generic")])
+def test_what_is_assigned_to_one_does_not_reach_the_other(source, target):
+    A = entries((5, 4)).asformat(source)
+    B = A.asformat(target)
     A[0, 1] = 7
     B[3, 2] = 8
     assert (B[0, 1], A[0, 1], B[3, 2]) == (1, 7, 8)

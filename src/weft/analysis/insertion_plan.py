@@ -232,18 +232,23 @@ def reused_arrays(
     keeps_values = plan.preserving is not None and source.dtype == target.dtype
     if not keeps_values or not options.enabled("shared-arrays"):
         return False, {}
-    return True, _shared_coordinates(source, target, plan.preserving or 0)
+    return True, shared_coordinates(source, target, plan.preserving or 0)
 
 
-def _shared_coordinates(source: TensorType, target: TensorType, first: int) -> dict[int, int]:
-    """Return the source level whose coordinate array a target level can share, by target level from ``first`` on."""
+def shared_coordinates(source: TensorType, target: TensorType, first: int, tail: int = 0) -> dict[int, int]:
+    """Return the source level whose coordinate array a target level can share, by target level from ``first`` on.
+
+    The last levels, ``tail`` in number, are the same in both, and have no coordinates.
+    """
     format = target.format
     if source.format.is_structured or format.is_structured:
         return {}
     # Arrays can be shared if they store the same axis in the same dtype.
     have = dict(zip(source.format.roles, source.index_dtypes, strict=True))
     want = dict(zip(format.roles, target.index_dtypes, strict=True))
-    listed = {source.format.mode_order[k]: k for k in source.format.level_groups[-1] if lists(source.format.levels[k])}
+    last = len(source.format.levels) - 1 - tail
+    group = next(group for group in source.format.level_groups if last in group)
+    listed = {source.format.mode_order[k]: k for k in group if lists(source.format.levels[k])}
     shared = {}
     for k in range(first, len(format.levels)):
         same = listed.get(format.mode_order[k])

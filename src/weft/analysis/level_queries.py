@@ -13,11 +13,11 @@ from typing import Literal
 
 from ..formats import Format
 from ..formats.capabilities import Insertion
-from ..queries import Aggregate, Map, Query, Statement
+from ..queries import Aggregate, Map, Query, Statement, Width
 from ..queries.canonical import canonical
 from ..queries.table1_rewrites import SourceFacts, optimize
 from ..records import record
-from ..remapping.nodes import Axis, IndexExpr, substitute
+from ..remapping.nodes import Axis, Binary, Constant, Counter, IndexExpr, axes_of, counters_of, substitute
 
 How = Literal["sum", "max", "same"]
 """Way to combine the answers of threads: by sums, by maxima, or not at all, since all threads store the same value."""
@@ -107,6 +107,49 @@ def _place(query: Query, level: int) -> Literal["root", "parent", "own"]:
     if query.over == tuple(map(Axis, range(level))):
         return "parent"
     raise NotImplementedError(f"a level asks over its ancestors or itself, not {query}")
+
+
+Answered = Literal["width", "once", "first", "last", "histogram"]
+"""How a segment answers a query: by its width, by any of its entries, by its first or last one, or in a histogram."""
+
+
+def answered_by_segment(query: LevelQuery, inner: int, ordered: bool, over: frozenset[int]) -> Answered | None:
+    """Return how all entries of a segment over the axis ``inner`` answer a query at once; None if they do not.
+
+    There is one segment for each combination of coordinates of the axes ``over``.
+    """
+    s = query.statement
+    if isinstance(s.value, Width):
+        return "width"
+    if not isinstance(s.value, Map) or query.is_histogram:
+        return None
+    depends = [axes for e in query.needs if inner in (axes := axes_of(e)) or counters_of(e)]
+    if not depends:
+        return "once" if query.is_distinct or s.op in ("max", None) else None
+    value, target = s.value.value, s.target.indices
+    if query.is_distinct or any(inner in axes_of(e) and not isinstance(e, Counter) for e in target):
+        return None
+    match target:
+        # Of each combination with n entries, one entry has each number below n.
+        case (Counter(over=counted),) if s.op == "+" and query.place == "parent" and value == Constant(1):
+            whole = frozenset(axis for e in counted for axis in axes_of(e)) == over
+            return "histogram" if whole and all(isinstance(e, Axis) for e in counted) else None
+    if s.op != "max" or not ordered or any(counters_of(e) for e in (value, *target)):
+        return None
+    sign = _slope(value, inner)
+    return None if sign is None else "last" if sign > 0 else "first"
+
+
+def _slope(e: IndexExpr, axis: int) -> int | None:
+    """Return 1 if an expression is an axis plus what does not depend on it, -1 if it is minus the axis, else None."""
+    sign = 1
+    while isinstance(e, Binary) and e.op in ("+", "-"):
+        falls = e.op == "-" and axis in axes_of(e.right)
+        below = [part for part in (e.left, e.right) if axis in axes_of(part)]
+        if len(below) != 1:
+            return None
+        (e,), sign = below, -sign if falls else sign
+    return sign if e == Axis(axis) else None
 
 
 def source_facts(format: Format) -> SourceFacts:

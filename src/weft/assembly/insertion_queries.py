@@ -10,18 +10,17 @@ from collections.abc import Sequence
 
 from ..analysis.contributions import contribution_path
 from ..analysis.derived_variables import leaves_tensor
-from ..analysis.level_queries import LevelQuery, level_queries, source_facts
+from ..analysis.level_queries import Answered, LevelQuery, answered_by_segment, level_queries, source_facts
 from ..analysis.merge_lattice import LevelIterator
 from ..concrete_notation.nodes import Assign, Forall
 from ..concrete_notation.traversal import assignments
 from ..formats.capabilities import Insertion, QueriedEdges, SharedPositions
 from ..index_notation.traversal import accesses
 from ..ir import nodes as ir
-from ..ir.builder import add, block, if_, lit, lt, sub
+from ..ir.builder import add, block, cast, if_, increment, lit, lt, sub
 from ..lowering.environment import Environment
-from ..lowering.positions import bounds_of
+from ..lowering.positions import bounds_of, coordinate
 from ..lowering.thread_partials import each_thread, piece_of
-from ..queries import Width
 from ..queries.table1_rewrites import SourceFacts
 from ..records import replace
 from ..remapping.emit_ir import emit
@@ -41,34 +40,48 @@ class InsertionQueries:
         self.of, self.k, self.threads, self.placing = of, k, threads, placing
         self.m = threads.levels[k]
         loops, _ = contribution_path(of.f.context.program.stmt, of.access)
-        # The innermost loop, if all queries are answered by the widths of its segments.
+        # The innermost loop, if its segments answer all queries, and how they do.
         self.segments: Forall | None = None
+        self.answered: dict[str, Answered] = {}
         self.asked: tuple[LevelQuery, ...] = () if of.phase.collects else self._queries(loops)
 
     def _queries(self, loops: Sequence[Forall]) -> tuple[LevelQuery, ...]:
-        """Return the queries of the level, answered from widths of segments if all of them can be."""
+        """Return the queries of the level, answered by whole segments if all of them can be."""
         of, k = self.of, self.k
-        source = SourceFacts()
+        source, ordered = SourceFacts(), False
         if of.reuse.copied is not None and not of.f.context.skip_fill:
-            source = source_facts(of.f.context.types[of.source.tensor].format)
+            format = of.f.context.types[of.source.tensor].format
+            source, ordered = source_facts(format), bool(format.levels) and format.levels[-1].ordered
         last = loops[-1] if loops else None
         inner = None if source.innermost is None else of.source.indices[source.innermost]
         if inner is not None:  # queries are over the axes of the result, which may be a transpose
             source = replace(source, innermost=of.access.indices.index(inner))
-        # Segments without entries are also visited, so their coordinates must have positions. At shared positions the
-        # query counts positions, of which a segment may have fewer than entries.
-        if last is not None and last.var == inner and of.have_positions(k) and k not in of.plan.consecutive:
-            by_width = level_queries(of.format, k, source)
-            if by_width and all(isinstance(a.statement.value, Width) for a in by_width):
-                self.segments = last
-                return by_width
+        if last is not None and last.var == inner and source.innermost is not None and k not in of.plan.consecutive:
+            queries = level_queries(of.format, k, source)
+            over = frozenset(range(len(of.access.indices))) - {source.innermost}
+            how = {a.label: answered_by_segment(a, source.innermost, ordered, over) for a in queries}
+            if queries and all(self._tells(a, how[a.label], loops) for a in queries):
+                self.segments, self.answered = last, {label: each for label, each in how.items() if each}
+                return queries
         return level_queries(of.format, k, SourceFacts(), histograms=k not in of.counted)
+
+    def _tells(self, a: LevelQuery, how: Answered | None, loops: Sequence[Forall]) -> bool:
+        """Return whether the place of an answer is known outside the innermost loop."""
+        of, k = self.of, self.k
+        if how == "histogram":
+            # Positions are the numbers that a counter gives to entries, and one element more is a shift of them.
+            first, n = of.format.levels[0].require(Insertion), ir.Var("n")
+            numbered = k == 1 and first.get_pos(self.threads.levels[0], lit(0), (n,)) == n
+            return numbered and not self.threads.share and a.label in of.format.levels[k].require(Insertion).shifted
+        # Segments without entries are also visited, so their coordinates must have positions.
+        known = of.have_positions(k) if a.place != "own" else of.path[k] in {loop.var for loop in loops[:-1]}
+        return how is not None and known
 
     # -- loops --------------------------------------------------------------------------------------------------
     def in_place_of(self, loop: Forall, env: Environment) -> ir.Stmt | None:
         """Return the code in place of a loop that need not run, or None."""
         if loop is self.segments:
-            return self._width(loop, env)
+            return self._segment(loop, env)
         driver = self.of.f.driver_of(loop) if self._is_known_outside(loop, env) else None
         if driver is None:
             return None
@@ -76,18 +89,31 @@ class InsertionQueries:
         begin, end = bounds_of(self.of.f, driver, loop.var, env)
         return if_(lt(begin, end), block(*self.contribution(self.placing.known_coordinates(env), env)))
 
-    def _width(self, loop: Forall, env: Environment) -> ir.Stmt:
-        """Return code that answers queries by the width of the innermost loop: a difference of positions (Table 1)."""
+    def _segment(self, loop: Forall, env: Environment) -> ir.Stmt:
+        """Return code that answers queries by the width of the innermost loop (Table 1), and by its first and last."""
         f = self.of.f
         ((it,),) = (point.coiterate for point in f.lattice(loop))
         begin, end = bounds_of(f, it, loop.var, env)
-        coords = self.placing.known_coordinates(env)
-        stmts, parent = self.placing.placed(self.k, coords, env)
+        coords, width = self.placing.known_coordinates(env), sub(end, begin)
+        stmts: list[ir.Stmt] = []
+        parent: ir.Expr = lit(0)
+        if any(a.place == "parent" and self.answered[a.label] != "histogram" for a in self.asked):
+            stmts, parent = self.placing.placed(self.k, coords, env)
+        once: list[ir.Stmt] = []
         for a in self.asked:
-            stmts.append(
-                query_lowering.answer(a.statement, self._element(a, parent, coords), lambda _: sub(end, begin))
-            )
-        return block(*stmts)
+            match self.answered[a.label]:
+                case "width":
+                    element = self._element(a, parent, coords)
+                    stmts.append(query_lowering.answer(a.statement, element, lambda _: width))
+                case "histogram":
+                    stmts.append(increment(ir.Load(self.m.arrays[a.label], width)))
+                case "once":
+                    once.append(self._answer(a, parent, coords, env))
+                case "first" | "last" as which:
+                    p = begin if which == "first" else sub(end, lit(1))
+                    at = replace(env, coords={**env.coords, loop.var: cast(coordinate(f, it, p, env), "int64")})
+                    once.append(self._answer(a, parent, self.placing.known_coordinates(at), at))
+        return block(*stmts, if_(lt(begin, end), block(*once)) if once else block())
 
     def _is_known_outside(self, stmt: Forall, env: Environment) -> bool:
         """Return whether the pass learns the same from each coordinate that a loop visits."""
@@ -200,6 +226,13 @@ class InsertionQueries:
         insert = block() if edges is None else edges.insert_edges(m, of.size(k - 1))
         if self.threads.is_private(k):
             return self.threads.combine(k, insert)
+        # A count for each number of entries becomes the count of those that have more.
+        q, size = ir.Var("q"), of.size(k - 1) if k else lit(1)
+        for label in (label for label, how in self.answered.items() if how == "histogram"):
+            counts = m.arrays[label]
+            below = ir.Load(counts, sub(size, q)), ir.Load(counts, add(sub(size, q), lit(1)))
+            more = ir.For(q, lit(1), size, increment(*below))
+            insert = block(more, ir.Store(counts, lit(0), lit(0, counts.ty[:-1])), insert)
         histograms = [
             query_lowering.from_histogram(a.statement, m.arrays[a.label], m.arrays["counter"], of.vars.dimensions)
             for a in self.asked

@@ -45,6 +45,15 @@ class AppendAssembly(EvaluatedAssembly):
     def make(
         self, storages: Sequence[Storage], shape: tuple[int, ...], threads: int, out: Storage | None = None
     ) -> Storage:
+        if self.facts.keeps_values and self._stores_entries_only(storages[0]):
+            result = self._appended(storages, shape, threads, self.evaluate)
+            if result.vals.size == storages[0].vals.size:
+                return Storage(shape, self.type, self._kept(result.arrays, storages[0]), storages[0].vals)
+        main = self.functions["evaluate"] if self.facts.keeps_values else self.evaluate
+        return self._appended(storages, shape, threads, main)
+
+    def _appended(self, storages: Sequence[Storage], shape: tuple[int, ...], threads: int, main: Any) -> Storage:
+        """Return a result that one function assembles."""
         structs, room, n = self.structs(storages), self._room(shape), len(self.chains)
         if threads > 1 and not self.takes_threads():
             threads = 1
@@ -66,7 +75,7 @@ class AppendAssembly(EvaluatedAssembly):
         if most > room.few:
             room.require(totals, self._afterwards)
         result = room.allocate(totals)
-        status = self.evaluate(result.struct, *structs, counts_pointer(counts), threads)
+        status = main(result.struct, *structs, counts_pointer(counts), threads)
         if status:
             self.fail(status, shape)
         # The kernel leaves the ends of the chains in the counts. The room behind these ends is cut off.
@@ -75,11 +84,19 @@ class AppendAssembly(EvaluatedAssembly):
             raise LoweringError(f"{self.facts.text}: {ends} coordinates in room for {totals}")
         if n > 1 or ends != totals:
             result = room.trim(result, ends)
-        if self.facts.keeps_values:
-            if result.vals.size == storages[0].vals.size:
-                return Storage(shape, self.type, result.arrays, storages[0].vals)
-            self.values(result, storages, threads)  # the source has more values than entries
         return result
+
+    def _stores_entries_only(self, source: Storage) -> bool:
+        """Return whether the arrays that a result takes over end where the entries of their source do."""
+        sizes, crd = source.level_sizes, dict(zip(source.format.roles, source.arrays, strict=True))
+        lengths = all(len(crd[m, "crd"]) == sizes[m] for _, m in self.facts.kept_levels)
+        return lengths and source.vals.size == sizes[-1]
+
+    def _kept(self, arrays: Sequence[np.ndarray], source: Storage) -> tuple[np.ndarray, ...]:
+        """Return the arrays of a result with the coordinates that it takes over from a source."""
+        theirs = dict(zip(source.format.roles, source.arrays, strict=True))
+        mine = dict(zip(self.type.format.roles, arrays, strict=True))
+        return tuple((mine | {(k, "crd"): theirs[m, "crd"] for k, m in self.facts.kept_levels}).values())
 
     def _counts_of(self, result: Storage) -> np.ndarray:
         counts = super()._counts_of(result)
@@ -146,7 +163,7 @@ class AppendAssembly(EvaluatedAssembly):
         most, ends = rooms.max(axis=0), rooms.cumsum(axis=0)
         buffers = min(BUFFERS, int((ends[-1] // np.maximum(threads * most, 1)).min()))
         ends += threads * buffers * most
-        lengths = [int(ends[-1, a.chain]) for a in self._appended]
+        lengths = [int(ends[-1, a.chain]) for a in self._parts_of]
         size, spare = room.bytes(totals), sum(map(mul, lengths, (d.itemsize for d in self._dtypes)))
         if size > thresholds.THRESHOLDS.bytes_by_bound or max(totals) > INT32_MAX or not memory.fits(size + spare):
             return None
@@ -171,14 +188,14 @@ class AppendAssembly(EvaluatedAssembly):
         return np.array([2] * (len(self.chains) - 1) + [0])
 
     @cached
-    def _appended(self) -> tuple[AppendedArray, ...]:
+    def _parts_of(self) -> tuple[AppendedArray, ...]:
         return appended_arrays(self.type.format)
 
     @cached
     def _dtypes(self) -> list[np.dtype[Any]]:
         """Dtypes of the arrays to which chunks append."""
         dtypes = dict(zip(self.type.format.roles, self.type.index_dtypes, strict=True))
-        return [np.dtype(self.type.dtype if a.level is None else dtypes[a.level, a.role]) for a in self._appended]
+        return [np.dtype(self.type.dtype if a.level is None else dtypes[a.level, a.role]) for a in self._parts_of]
 
     def count(self, storages: Sequence[Storage], shape: tuple[int, ...]) -> int:
         """Return the number of coordinates in the last level of a result."""

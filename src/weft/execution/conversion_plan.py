@@ -25,10 +25,11 @@ from ..remapping.nodes import Binary, axes_of, counters_of
 from ..scheduling.operand_conversions import widest_index
 from ..scheduling.ways import Way, cheapest_first
 from ..storage import tensor_type
-from .conversion_request import Conversion, ConversionRequest, plan_conversion, why_not_reuse
+from .conversion_request import Conversion, ConversionRequest, DataFacts, plan_conversion, why_not_reuse
 from .entry_lists import copier, sorted_type
+from .facts import LoopFacts
 from .kernel import insertion_kernel
-from .steps import Append, Insert, ListEntries, ReuseArrays, SortEntries, Step
+from .steps import Append, Insert, ListEntries, ReuseArrays, ShareTail, SortEntries, Step
 
 _ONE = (0,)
 """What each step of a conversion reads: one tensor. ``Conversion.plan`` says which."""
@@ -126,6 +127,42 @@ def append(request: ConversionRequest) -> Way:
     return _taken("append", price, Append(_ONE, target, reason, kernel))
 
 
+def share_tail(request: ConversionRequest) -> Way:
+    """Convert the upper levels alone, where the levels below match and positions stay as they are."""
+    source, target, refused = request.source, request.target, _refused("share tail")
+    k = _upper(source.format)
+    if request.skip_fill or source.dtype != target.dtype or source.format.remapping != target.format.remapping:
+        return refused("other values, or values of other coordinates, are stored")
+    if k in (0, len(source.format.levels)) or source.format.levels[k:] != target.format.levels[k:]:
+        return refused("the levels below the lists of coordinates differ")
+    uppers = [_upper_levels(type, k) for type in (source, target)]
+    facts = DataFacts(request.facts.parallel, (False,) * k, request.facts.far_longer, request.facts.index_dtype, ())
+    inner = plan_conversion(replace(request, source=uppers[0], target=uppers[1], facts=facts))
+    kernels = [step.kernel.facts for step in inner.steps if isinstance(step, Append | Insert)]
+    if len(kernels) != len(inner.steps) or not all(_keeps_positions(each) for each in kernels):
+        return refused("positions of the lists of coordinates change")
+    reason = "lists of coordinates are converted; what is below them is shared"
+    return _taken("share tail", _SHARED, ShareTail(_ONE, target, reason, uppers[0], inner.plan))
+
+
+def _upper(format: Format) -> int:
+    """Return the number of levels above the last ones that have every coordinate of each parent, and no arrays."""
+    k = len(format.levels)
+    while k and (level := format.levels[k - 1]).has_every and level.row_major and not level.roles:
+        k -= 1
+    return k
+
+
+def _upper_levels(type: TensorType, k: int) -> TensorType:
+    """Return the type of the first levels of a tensor, over their coordinates."""
+    format = Format(Remapping.identity(k), type.format.levels[:k])
+    return tensor_type(type.dtype, format, type.index_dtypes[: len(format.roles)], type.fill)
+
+
+def _keeps_positions(facts: LoopFacts) -> bool:
+    return facts.keeps_values or (facts.insertion is not None and facts.insertion.shares)
+
+
 # -- ways by another format --------------------------------------------------------------------------------------
 def sum_duplicates(request: ConversionRequest) -> Way:
     """Sum duplicates before anything else, in the dtype that they have."""
@@ -150,12 +187,17 @@ def _compressed(request: ConversionRequest) -> Format | str:
 def _rows(request: ConversionRequest) -> Format | str:
     """Return sorted rows, or columns; for these themselves unsorted rows, each of which is then sorted."""
     format = request.target.format
+    k = _upper(format)
+    tail = format.levels[k:] if format.order == 2 == k else ()
     plain = format.order == 2 == len(format.levels) and not format.is_structured and is_appendable(format)
-    if not plain or format.is_dense or format != format.canonical():
+    blocks = bool(tail) and is_appendable(Format(Remapping.identity(k), format.levels[:k]))
+    if not (plain or blocks) or format.is_dense or format != format.canonical():
         return "the target does not store a matrix row by row, or column by column"
-    rows = Format(format.remapping, (Dense(), Compressed()))
+    rows = Format(format.remapping, (Dense(), Compressed(), *tail))
     if format != rows:
         return rows
+    if blocks:
+        return "blocks come row by row already"
     return Format(format.remapping, (Dense(), Compressed(ordered=False, unique=request.source.format.is_unique)))
 
 
@@ -248,7 +290,7 @@ Maker = Callable[[ConversionRequest], Way]
 
 _WAYS: tuple[tuple[float, tuple[Maker, ...]], ...] = (
     (0.0, (reuse_arrays,)),
-    (_SHARED, (insert, append)),
+    (_SHARED, (insert, append, share_tail)),
     (6.0, tuple([partial(via, what) for what in _FORMATS])),
     (_SORTED, (sort_and_append, sort_and_insert)),
 )

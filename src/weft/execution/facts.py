@@ -132,6 +132,7 @@ class LoopFacts:
     insertion: InsertionFacts | None  # how the result is assembled by insertion, if it is
     # Whether values are appended in the order of a source, so that the result takes them over if it has all of them.
     keeps_values: bool = False
+    kept_levels: tuple[tuple[int, int], ...] = ()  # levels whose coordinates it takes over, each with the source's
 
     @property
     def appends(self) -> bool:

@@ -9,7 +9,6 @@ from typing import Any
 
 import numpy as np
 
-from ..analysis.contributions import contribution_path, copied_access, visits_positions_in_order
 from ..analysis.coordinate_sets import bound
 from ..analysis.derived_variables import radix_components
 from ..analysis.level_queries import source_facts
@@ -33,7 +32,7 @@ from ..index_notation.traversal import accesses, reductions, renamed
 from ..lowering.function_kind import FunctionKind
 from ..lowering.function_spec import FunctionSpec
 from ..lowering.parallel_append import why_not_in_parts
-from ..module import Module, copies_entries
+from ..module import Module, copies_entries, kept_levels
 from ..queries import Statement
 from ..queries.table1_rewrites import SourceFacts, optimize
 from ..records import replace
@@ -119,7 +118,7 @@ def varied(loops: PlannedLoops, change: Mapping[str, Any]) -> Module:
 
 def loop_facts(loops: PlannedLoops) -> LoopFacts:
     """Return what is known of loops once they are planned."""
-    s = loops.schedule
+    s, kept = loops.schedule, kept_levels(loops)
     return LoopFacts(
         to_text(loops.assignment),
         s.target,
@@ -143,26 +142,9 @@ def loop_facts(loops: PlannedLoops) -> LoopFacts:
         None if loops.lead is None else loops.lead.tensor,
         tuple(fill_operands(loops.types).items()),
         insertion_facts(loops),
-        _keeps_values(loops),
+        kept is not None,
+        tuple(({} if kept is None else kept).items()),
     )
-
-
-def _keeps_values(loops: PlannedLoops) -> bool:
-    """Return whether loops append the values of a source in its order, each once, and as they are."""
-    s = loops.schedule
-    copied = copied_access(s.program, s.target)
-    if copied is None or not loops.appends or loops.skip_fill or not loops.variant.conversion or s.conversions:
-        return False
-    source, chains = s.types[copied.tensor], append_chains(s.result.format)
-    alike = source.dtype == s.result.dtype and source.format.is_unique and not source.format.is_dense
-    if not (chains and alike and loops.options.enabled("shared-arrays")):
-        return False
-    inside, order = contribution_path(s.program.stmt, s.target)[0], level_variables(copied, source.format)
-    # Below what is appended, both must store every coordinate, in the same order.
-    tail = level_variables(s.target, s.result.format)[chains[-1].last + 1 :]
-    first = len(order) - len(tail)
-    same = order[first:] == tail and all(level.row_major for level in source.format.levels[first:])
-    return same and visits_positions_in_order(source.format) and tuple(v.var for v in inside) == order
 
 
 def row_facts(loops: PlannedLoops, operands: tuple[str, ...]) -> RowFacts | None:

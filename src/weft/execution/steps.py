@@ -288,6 +288,33 @@ class Insert(Compute):
 
 
 @record
+class ShareTail(Step):
+    """A step that converts the upper levels alone: the levels below, and the values, are those of the source.
+
+    The upper levels of both formats store the same coordinates in the same order, so that positions stay as they are.
+    """
+
+    upper: TensorType  # the upper levels of the source, as a tensor over their coordinates
+    inner: Planned  # the conversion of these, which keeps positions
+    kind = "share tail"
+
+    def run(self, storages: Sequence[Storage], out: Storage | None = None) -> Storage:
+        (storage,) = storages
+        k, sizes, roles = len(self.upper.format.levels), storage.level_sizes, storage.format.roles
+        ends = [sizes[n] if role == "crd" else None for n, role in roles]  # arrays may be longer
+        above = [a[:end] for a, end, (n, _) in zip(storage.arrays, ends, roles, strict=True) if n < k]
+        size = sizes[k - 1]
+        values = storage.vals[:size] if size <= storage.vals.size else memory.zeros(size, storage.dtype)
+        shape = storage.format.level_shape(storage.shape)[:k]
+        made = self.inner.run((Storage(tuple(shape), self.upper, tuple(above), values),))
+        return Storage(storage.shape, self.makes, made.arrays, storage.vals[: sizes[-1]])
+
+    @property
+    def kernels(self) -> tuple[Kernel, ...]:
+        return self.inner.kernels
+
+
+@record
 class SortEntries(Step):
     """A step that sorts a coordinate list."""
 

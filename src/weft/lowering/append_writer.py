@@ -18,17 +18,18 @@ from .result_writer import LocatedWriter, ResultWriter
 from .thread_partials import among_threads
 
 
-def usual_writer(f: FunctionState, access: Access) -> ResultWriter:
+def usual_writer(f: FunctionState, access: Access, kept: Set[int] = frozenset()) -> ResultWriter:
     """Return the writer of a result whose coordinates the loops reach in order, or whose positions they locate."""
     appends = append_chains(f.tensors[access.tensor].type.format)
-    return AppendWriter(f, access) if appends else LocatedWriter(f, access)
+    return AppendWriter(f, access, kept) if appends else LocatedWriter(f, access)
 
 
 class AppendWriter(LocatedWriter):
     """Writer that appends coordinates, and stores values at the positions that they get."""
 
-    def __init__(self, f: FunctionState, access: Access):
+    def __init__(self, f: FunctionState, access: Access, kept_levels: Set[int] = frozenset()):
         super().__init__(f, access)
+        self.kept_levels = kept_levels  # whose coordinates are not written, since they are those of a source
         self.whole = self.vars  # the arrays of the whole result, even if chunks append to others
         self.chains = append_chains(self.format)
         self.counters = tuple(Var(f"p{self.vars.name}{chain.last + 1}") for chain in self.chains)
@@ -209,6 +210,7 @@ class AppendWriter(LocatedWriter):
         return [
             self.format.levels[k].require(Append).append_coord(self.vars.levels[k], counter, coords[self.path[k]])
             for k in levels
+            if k not in self.kept_levels
         ]
 
     def edges(self, chain: AppendChain, parent: Expr, begin: Var, sequenced: bool) -> Stmt:

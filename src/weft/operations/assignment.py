@@ -46,6 +46,10 @@ def setitem(
     if storage.format.is_dense:
         _in_place(storage, key, value)
         return storage, None
+    if isinstance(value, StorageHolder) and parsed.is_everything(storage.shape):
+        whole = storage_of(value)
+        if _replaces(whole, storage):
+            return execution.convert(whole, storage.format), None
     region = _Region(parsed, storage.shape)
     rows, vals = _entries(value, storage, region)
     if not region.elements:
@@ -68,9 +72,16 @@ def setitem(
         np.concatenate([old[outside].astype(d, copy=False), new.astype(d, copy=False)])
         for old, new, d in zip(coo.arrays[1:], rows, dtypes, strict=True)
     ]
-    whole = np.concatenate([coo.vals[outside], vals])
-    made = coordinate_storage(storage.shape, both, whole, storage.type.fill)
+    every = np.concatenate([coo.vals[outside], vals])
+    made = coordinate_storage(storage.shape, both, every, storage.type.fill)
     return execution.convert(made, storage.format), None
+
+
+def _replaces(value: Storage, storage: Storage) -> bool:
+    """Return whether a value that is assigned to a whole tensor has its elements as they are, and stores only some."""
+    if value.format.is_dense or value.is_on_device or value.shape != storage.shape or value.dtype != storage.dtype:
+        return False
+    return same_number(storage.dtype.type(value.type.fill), storage.dtype.type(storage.type.fill))
 
 
 def _in_place(storage: Storage, key: Any, value: Any) -> None:

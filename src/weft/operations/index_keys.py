@@ -56,6 +56,11 @@ class Key:
     # The axes of the result in order: an axis of the tensor, None for a new one, -1 for those of the arrays.
     places: tuple[int | None, ...]
 
+    def is_everything(self, shape: tuple[int, ...]) -> bool:
+        """Return whether the key selects a whole tensor as it is."""
+        plain = self.arrays is None and not self.dropped and self.places == (*range(len(shape)),)
+        return plain and all(span.is_whole(shape) for span in self.spans)
+
     def vectors(self, shape: tuple[int, ...]) -> list[tuple[int, np.ndarray[Any, Any]]] | None:
         """Return axes and a vector of coordinates for each, if the key selects these and all of every other axis.
 
