@@ -148,7 +148,7 @@ def _entries(candidate: Candidate) -> float:
     terms = [problem.value] if len(candidate.nests) == 1 else [term for _, term in problem.terms]
     total = 0.0
     for term, nest in zip(terms, candidate.nests, strict=True):
-        counts = iterations(term, problem.with_formats(nest.converts))
+        counts = iterations(*problem.stored_again(term, nest.converts)[:2])
         total += prod(counts.get(v, DIMENSION) for v in nest.order[: problem.depth_of_result(nest.order)])
     return total
 

@@ -76,7 +76,8 @@ def _price_of_places(problem: LoopProblem, term: Expr, nest: LoopOrder) -> float
     """Return the cost of sorting or inserting the values of a nest into the result."""
     if nest.cost == inf:
         return 0.0
-    types, first = problem.with_formats(nest.converts), problem.outermost_to_add
+    term, types, _ = problem.stored_again(term, nest.converts)
+    first = problem.outermost_to_add
     if first is None or nest.order[: len(first)] != first:
         # A coordinate list must be sorted afterwards: each entry costs as much as in a conversion.
         return CONVERT * leaves(term, nest.order, types)

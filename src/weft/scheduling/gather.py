@@ -147,9 +147,11 @@ def _weighed_as_nested(
     entered: Mapping[str, float],
 ) -> LoopOrder:  # fmt: skip
     """Return a nest of merged reductions with the cost of the nested ones."""
-    types = problem.with_formats(nest.converts)
-    nested_cost = _cost_of_nested(problem, as_is, around, nest.order, types, entered)
-    return replace(nest, cost=nest.cost + (nested_cost - cost(flat, nest.order, types, entered=entered)))
+    merged, types, _ = problem.stored_again(flat, nest.converts)
+    apart, _, _ = problem.stored_again(as_is, nest.converts)
+    assert isinstance(apart, Reduce)
+    nested_cost = _cost_of_nested(problem, apart, around, nest.order, types, entered)
+    return replace(nest, cost=nest.cost + (nested_cost - cost(merged, nest.order, types, entered=entered)))
 
 
 def _cost_of_nested(

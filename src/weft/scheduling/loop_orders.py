@@ -218,10 +218,11 @@ def scanned_again(problem: LoopProblem, nests: Sequence[LoopOrder]) -> tuple[tup
     """Return vectors that are iterated many times, each with the operand whose coordinates cause the iterations."""
     vectors = []
     for nest in nests:
-        types = problem.with_formats(nest.converts)
-        for a in problem.value.distinct_accesses:
-            other = restarts(problem.value, a, nest.order, types) if len(a.indices) == 1 else None
+        value, types, origins = problem.stored_again(problem.value, nest.converts)
+        for a in value.distinct_accesses:
+            other = restarts(value, a, nest.order, types) if len(a.indices) == 1 else None
             if other is not None:
-                vector, driver = (problem.origins.get(x.tensor, x.tensor) for x in (a, other))
+                names = [origins.get(x, x).tensor for x in (a, other)]
+                vector, driver = (problem.origins.get(name, name) for name in names)
                 vectors.append((vector, driver))
     return tuple(dict.fromkeys(vectors))

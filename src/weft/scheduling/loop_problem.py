@@ -140,22 +140,14 @@ class LoopProblem:
         if not formats:
             return expr, self.view.types, {}
         times = Counter(a.tensor for a in expr.distinct_accesses)
-        types = self.with_formats({a: f for a, f in formats.items() if times[a.tensor] == 1})
-        origins: dict[Access, Access] = {}
+        types, origins = dict(self.view.types), dict[Access, Access]()
         for a, format in formats.items():
+            old, name = self.view.types[a.tensor], a.tensor
             if times[a.tensor] > 1:
                 new = Access(f"{a.tensor}({','.join(a.indices)})", a.indices)
-                old = self.view.types[a.tensor]
-                types[new.tensor] = TensorType.of(old.dtype, format, fill=old.fill)
-                expr, origins[new] = replaced(expr, a, new), a
+                expr, origins[new], name = replaced(expr, a, new), a, new.tensor
+            types[name] = TensorType.of(old.dtype, format, fill=old.fill)
         return expr, types, origins
-
-    def with_formats(self, formats: Mapping[Access, Format]) -> dict[str, TensorType]:
-        """Return the types of all tensors, with some operands stored in other formats."""
-        types = dict(self.view.types)
-        for a, format in formats.items():
-            types[a.tensor] = TensorType.of(types[a.tensor].dtype, format, fill=types[a.tensor].fill)
-        return types
 
     # -- the assignment as a sum of terms -----------------------------------------------------------------------
     @cached
