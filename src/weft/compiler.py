@@ -13,7 +13,6 @@ from functools import partial
 from math import inf
 
 from .analysis.merge_lattice import Point
-from .assembly.placement import place_result
 from .assembly.result_ways import cheapest_way, result_ways
 from .code_options import CodeOptions
 from .codegen import CText, print_module
@@ -23,7 +22,7 @@ from .codegen.support.vectors import MANY
 from .concrete_notation.traversal import assignments
 from .errors import ScheduleError
 from .formats import Format, TensorType
-from .formats.append_chains import coordinate_list_format
+from .formats.append_chains import coordinate_list_format, is_unordered_list
 from .index_notation import explicit_sums
 from .index_notation.nodes import Access, Assignment
 from .index_notation.traversal import accesses
@@ -82,6 +81,25 @@ class PlannedLoops:
         """True if entries are appended to a sparse result or located in it; not inserted, nor put at known places."""
         return self.lead is None and self.schedule.insertion is None
 
+    @property
+    def converts_to(self) -> Format | None:
+        """The format to which a step converts the result; None if the loops write it, or insert values into it."""
+        schedule, wanted = self.schedule, self.types[self.schedule.target.tensor].format
+        return None if schedule.insertion is not None or schedule.result.format == wanted else wanted
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """Decisions and their reasons, and the data for which others are taken, for ``explain``."""
+        format, to = self.schedule.result.format, self.converts_to
+        if self.schedule.insertion is not None:
+            first = [f"values are inserted into {format} as they are computed"]
+        elif to is not None and is_unordered_list(format):
+            sorts = "a coordinate list is appended, sorted and summed"
+            first = [f"no level of {to} can be assembled in this loop order: {sorts}"]
+        else:
+            first = [] if to is None else [f"the result is computed in {format} and converted to {to}"]
+        return (*first, *self.schedule.notes)
+
 
 def plan_loops(
     assignment: Assignment,
@@ -105,9 +123,9 @@ def plan_loops(
     views = trace("format views", views_of, forms, types, uncut)
     # In which loops. Every strategy prices every view; only the cheapest is written out as concrete index notation.
     planned = trace("cheapest schedule", cheapest_schedule, views, normal, types, uncut)
-    # In which format of the result: it may be cheaper to append it in another one, and to convert it.
-    if user_schedule is None and uncut.options.enabled("nearest-format"):
-        planned = trace("nearest format", cheapest_way, planned, forms, types)
+    # In which way to the result: values are inserted, or it may be cheaper to append another format and convert it.
+    if user_schedule is None:
+        planned = trace("cheapest way", cheapest_way, planned, forms, types)
     # Loops are cut where that keeps data in the cache. Threads share the outermost one if iterations are independent.
     if uncut.tiles:
         planned = trace("tiling", tile_loops, planned)
@@ -115,9 +133,7 @@ def plan_loops(
     planned = trace("positions", share_positions, planned)
     if user_schedule is not None:
         planned = trace("user schedule", _scheduled_by_user, planned, explicit, user_schedule)
-    # Values go to their places at once, if the result would have to be converted otherwise.
-    if variant.options.enabled("direct-insertion") and not variant.conversion:
-        planned = trace("result placement", place_result, planned, types[assignment.target.tensor])
+        planned = trace("result placement", cheapest_way, planned, (), types)
     if variant.wide_index:
         wide = replace(planned.result, index_dtypes=("int64",) * len(planned.result.index_dtypes))
         planned = replace(planned, types={**planned.types, planned.target.tensor: wide})

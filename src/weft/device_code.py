@@ -164,7 +164,7 @@ def _function(module: Module) -> Function:
             f"{what} makes a sparse result with a structure of its own, which devices do not make yet; ask for a dense "
             f"result, or {advice}"
         )
-    if loops.schedule.conversions or loops.schedule.final_format is not None:
+    if loops.schedule.conversions or loops.converts_to is not None:
         raise DeviceError(f"{what} converts tensors, which devices do not do yet; {advice}")
     for name, type in module.context.types.items():
         if type.dtype not in DTYPES:

@@ -185,7 +185,7 @@ class Module:
         stages = {
             "index notation": to_text(self.loops.assignment),
             "formats": types_text(s.types),
-            "schedule": "\n".join(s.notes),
+            "schedule": "\n".join(self.loops.notes),
             "attribute queries": self.queries,
             "concrete notation": statement_text(s.program.stmt),
             "lattices": "\n".join(

@@ -245,7 +245,7 @@ NAMES = tuple(one.name for one in (*OPTIMIZATIONS, *ON_DEVICES))
 
 PASSES = (
     "explicit sums", "one sum", "one order", "independent sums", "format views", "cheapest schedule",
-    "nearest format", "tiling", "parallel loop", "positions", "user schedule", "result placement", "entry tiles",
+    "cheapest way", "tiling", "parallel loop", "positions", "user schedule", "result placement", "entry tiles",
     "lowering", "serial scans", "simplify", "prefetch rows", "single entries", "register blocks", "reciprocals",
     "scalar powers", "vector math", "prefetch", "merge branches", "polling", "partial sums",
 )  # fmt: skip

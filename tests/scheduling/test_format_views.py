@@ -65,7 +65,7 @@ def test_kept_operands_drive_the_loops():
 
 def test_results_that_are_not_kept_are_converted_at_the_end():
     plain = next(view for view in views("C(i,j) = A(i,j)", {"A": "csr", "C": "ell"}, DEFAULT) if view.why_not is None)
-    assert plain.final_format == parse_format("ell", 2)
+    assert plain.types["C"].format == parse_format("csr", 2)
     assert not plain.types["C"].format.is_structured
 
 

@@ -13,12 +13,16 @@ from functools import lru_cache
 from itertools import dropwhile
 from math import inf, prod
 
-from ..analysis.contributions import entry_order_of
+from ..analysis.contributions import contribution_order, entry_order_of, levels_to_gather, takes_values
 from ..analysis.insertion_plan import plan_insertion
+from ..concrete_notation.nodes import Assign, Fill, Stmt
+from ..concrete_notation.traversal import assignments, rewrite, statements
 from ..formats import Format, TensorType
 from ..formats.append_chains import is_appendable, is_unordered_list
 from ..formats.format import level_variables
 from ..index_notation.nodes import Access, Assignment
+from ..index_notation.traversal import accesses
+from ..lowering.workspace_types import LISTED
 from ..records import replace
 from ..remapping.inverse import significance
 from ..scheduling.cost_model import APPENDED_AGAIN, CONVERT, DIMENSION, MERGED, PLACED, SORTED, iterations
@@ -28,26 +32,17 @@ from ..scheduling.schedule import Schedule, views_of, written
 from ..scheduling.strategies import STRATEGIES, cheapest
 from ..scheduling.strategy import Candidate
 from ..scheduling.ways import Way, cheapest_first
-from .placement import place_result
 
 
 def cheapest_way(schedule: Schedule, forms: Sequence[Assignment], types: Mapping[str, TensorType]) -> Schedule:
-    """Return the schedule of the cheapest way to the format of the result."""
-    problem = schedule.problem
-    first = _as_chosen(schedule, types)
-    if (
-        problem.dense
-        or not problem.variant.stores_again
-        or (first.name == "append" and not schedule.candidate.converts)
-    ):
-        return schedule
-    if problem.variant.whole and first.name == "insert":
-        return schedule
+    """Return the schedule of the cheapest way to the format of the result; with no forms, its loops are to stay."""
+    problem, first = schedule.problem, _as_chosen(schedule, types)
+    follows = problem.dense or (first.name == "append" and not schedule.candidate.converts)
+    settled = follows or not forms or (problem.variant.whole and first.name == "insert")
+    if settled or not (problem.variant.stores_again and problem.enabled("nearest-format")):
+        return first.plan  # type: ignore[no-any-return]
     best = cheapest_first([first, *_nearby(schedule, forms, types)])[0].plan
-    if isinstance(best, Schedule):
-        return best
-    view = replace(best.problem.view, final_format=types[schedule.target.tensor].format, converted=True)
-    return written(replace(best, problem=LoopProblem(view, problem.variant)))
+    return written(best) if isinstance(best, Candidate) else best
 
 
 def result_ways(schedule: Schedule, forms: Sequence[Assignment], types: Mapping[str, TensorType]) -> list[Way]:
@@ -65,14 +60,49 @@ def result_ways(schedule: Schedule, forms: Sequence[Assignment], types: Mapping[
 
 def _as_chosen(schedule: Schedule, types: Mapping[str, TensorType]) -> Way:
     """Return the way of the loops that were chosen for the format of the result."""
-    target, chosen = types[schedule.target.tensor], schedule.candidate
-    placed = place_result(schedule, target) if schedule.problem.inserts else schedule
+    target, format, chosen = types[schedule.target.tensor], schedule.result.format, schedule.candidate
     name = "append"
-    if placed.insertion is not None:
-        name = "insert"
-    elif placed.final_format is not None:
-        name = "sort" if is_unordered_list(placed.result.format) else f"via {placed.result.format}"
-    return Way(name, f"by loops {_loops(chosen)}{_converts(chosen)}", _price(schedule, placed), schedule)
+    if format != target.format:
+        name = "sort" if is_unordered_list(format) else f"via {format}"
+        inserted = _inserted(schedule, target) if schedule.problem.inserts else None
+        name, schedule = (name, schedule) if inserted is None else ("insert", inserted)
+    return Way(name, f"by loops {_loops(chosen)}{_converts(chosen)}", _price(schedule, target.format), schedule)
+
+
+def _inserted(schedule: Schedule, result: TensorType) -> Schedule | None:
+    """Return the loops with their values inserted into the result (2020, section 6); None if they cannot be.
+
+    Positions follow from attribute queries over the expression, and values of one position are added.
+    """
+    program, target, types = schedule.program, schedule.target, schedule.types
+    plain = not program.splits and len(set(target.indices)) == len(target.indices)
+    # Every pass would collect the values of a workspace again, which costs more than to convert what was collected.
+    plain &= not any(w.kind in LISTED for w in program.workspaces)
+    filled = any(isinstance(s, Fill) and s.target == target for s in statements(program.stmt))
+    if not plain or filled or not takes_values(result.format):
+        return None
+    order, adds = contribution_order(program, target, types), schedule.candidate.strategy.adds_up
+    read = {a.tensor for s in assignments(program.stmt) for a in accesses(s.value)} & types.keys()
+    once = order.distinct and (not adds or all(types[name].format.is_unique for name in read))
+    plan = plan_insertion(result.format, order) if once else ""
+    if isinstance(plan, str):
+        if not adds or levels_to_gather(result.format, bool(schedule.problem.bound)) is None:
+            return None
+        program = replace(program, stmt=adding(program.stmt, target))
+        order = replace(contribution_order(program, target, types), distinct=False)
+        plan = plan_insertion(result.format, order)
+    if isinstance(plan, str):
+        return None
+    return replace(schedule, program=program, types={**types, target.tensor: result}, insertion=plan)
+
+
+def adding(stmt: Stmt, target: Access) -> Stmt:
+    """Return a statement that adds values to the result instead of storing them."""
+
+    def rule(s: Stmt) -> Stmt | None:
+        return replace(s, op="add") if isinstance(s, Assign) and s.target == target else None
+
+    return rewrite(stmt, rule)
 
 
 def _loops(candidate: Candidate) -> str:
@@ -91,8 +121,8 @@ def _nearby(schedule: Schedule, forms: Sequence[Assignment], types: Mapping[str,
         known = {**types, name: TensorType.of(target.dtype, format, widest_index(target), target.fill)}
         refused = True
         for view in views_of(forms, known, variant):
-            if view.why_not is None and view.final_format is None:
-                candidate = cheapest(LoopProblem(view, variant))
+            if view.why_not is None and view.types[name].format == format:
+                candidate = cheapest(LoopProblem(view, variant, format))
                 if candidate is not None and not candidate.strategy.adds_up:
                     again = _price_of_entry(candidate.problem.result.format, target.format) * _entries(candidate)
                     reason = f"by loops {_loops(candidate)}{_converts(candidate)}, then converted for {again:.4g}"
@@ -128,18 +158,17 @@ def _stores_more(format: Format) -> bool:
 
 
 # -- prices ----------------------------------------------------------------------------------------------------------
-def _price(schedule: Schedule, placed: Schedule) -> float:
+def _price(schedule: Schedule, wanted: Format) -> float:
     """Return the price of the loops, and of what assembles the result in its format."""
-    candidate, problem = schedule.candidate, schedule.problem
+    candidate, problem, plan = schedule.candidate, schedule.problem, schedule.insertion
     is_priced = candidate.strategy.adds_up and problem.outermost_to_add is not None  # with the places of its values
-    if placed.final_format is None and (placed.insertion is None or is_priced):
+    if schedule.result.format == wanted and (plan is None or is_priced):
         return candidate.price
     loops = sum(nest.cost for nest in candidate.nests) * problem.density + problem.price_of_operands
-    if placed.insertion is None:
-        assert placed.final_format is not None
-        return loops + _price_of_entry(placed.result.format, placed.final_format) * _entries(candidate)
+    if plan is None:
+        return loops + _price_of_entry(schedule.result.format, wanted) * _entries(candidate)
     merges = 1.0 if len(problem.value.distinct_accesses) == 1 or problem.bound else MERGED
-    return loops * (1 + (len(placed.insertion.passes) - 1) * merges) + PLACED * _entries(candidate)
+    return loops * (1 + (len(plan.passes) - 1) * merges) + PLACED * _entries(candidate)
 
 
 def _entries(candidate: Candidate) -> float:

@@ -68,7 +68,7 @@ class Choice:
     def converts(self) -> bool:
         """True if operands or the result are converted, or values are inserted."""
         s = self.loops.schedule
-        made = bool(s.conversions) or s.final_format is not None or s.insertion is not None
+        made = bool(s.conversions) or self.loops.converts_to is not None or s.insertion is not None
         return made or self.loops.operands != self.operands
 
     def may_be(self, alternative: Alternative) -> bool:

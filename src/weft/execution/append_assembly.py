@@ -39,7 +39,7 @@ class AppendAssembly(EvaluatedAssembly):
         self.counts = 2 * len(self.chains) + 1
         self._rooms: dict[tuple[int, ...], ResultBuffers] = {}
         # A coordinate list is sorted after the kernel, which takes memory, too.
-        sorted_later = self.facts.final_format is not None and is_unordered_list(type.format)
+        sorted_later = self.facts.converts_to is not None and is_unordered_list(type.format)
         self._afterwards = sorting_bytes(type) if sorted_later else 0
 
     def make(

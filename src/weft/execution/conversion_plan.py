@@ -111,7 +111,7 @@ def append(request: ConversionRequest) -> Way:
         return refused("a level of the target cannot be appended to")
     kernel = copier(source, target, request.skip_fill)
     facts = kernel.facts
-    if facts.final_format is not None:
+    if facts.converts_to is not None:
         return refused("loops over the source do not reach entries in the order of the target")
     if request.skip_fill and facts.chains and facts.chains[-1].last + 1 < len(format.levels):
         return refused("whether a parent has entries is not known before it is appended")

@@ -158,7 +158,7 @@ def _by_kernel(
         steps.append(Convert((place[c.tensor],), makes, f"the loops read {c.tensor} in this format"))
         place[c.name] = len(types) + len(steps) - 1
     steps.append(Compute(tuple([place[name] for name in kernel.operands]), kernel.type, facts.text, kernel))
-    if facts.final_format is not None:
+    if facts.converts_to is not None:
         reads = (len(types) + len(steps) - 1,)
         steps.append(ConvertResult(reads, target, f"the loops compute it in {kernel.type.format}"))
     # On a device, no other loops wait for sizes and threads of a CPU.

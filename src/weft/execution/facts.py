@@ -124,7 +124,7 @@ class LoopFacts:
     reductions: tuple[tuple[str, str], ...]  # the reduced variables, each with its operator
     workspaces: tuple[WorkspaceFacts, ...]  # the workspaces that have arrays over variables
     stored_again: tuple[StoredAgain, ...]  # the operands that are converted first
-    final_format: Format | None  # the format to which the result is converted afterwards
+    converts_to: Format | None  # the format to which a step converts the result
     skip_fill: bool  # whether entries equal to the fill value are not stored
     variant: Variant  # what they are planned for
     lead: str | None  # the operand whose index arrays the result shares

@@ -136,7 +136,7 @@ def loop_facts(loops: PlannedLoops) -> LoopFacts:
             if w.kind not in ("scalar", "hash")
         ),
         tuple(StoredAgain(c.tensor, c.name, c.format, c.accesses) for c in s.conversions),
-        s.final_format,
+        loops.converts_to,
         loops.skip_fill,
         loops.variant,
         None if loops.lead is None else loops.lead.tensor,
@@ -234,7 +234,7 @@ def _bounds(module: Module) -> tuple[SizeBound, ...] | None:
     """Return a bound of the size of each append chain of a result; None if the sizes of the operands do not tell it."""
     loops, s = module.loops, module.schedule
     types, chains = s.types, append_chains(s.result.format) if loops.appends else ()
-    if s.final_format is not None or (loops.skip_fill and any(types[n].format.is_dense for n in loops.operands)):
+    if loops.converts_to is not None or (loops.skip_fill and any(types[n].format.is_dense for n in loops.operands)):
         return None
     # The sizes of operand levels bound the result only if nothing but stored entries leads to its coordinates.
     expr = _renamed_value(loops)

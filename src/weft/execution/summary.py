@@ -81,7 +81,7 @@ def _converted(module: Module) -> Iterator[str]:
             continue
         how = f"; pass {c.tensor}.asformat({str(c.format)!r}) to avoid this" if is_name_of(c.format) else ""
         yield f"each call converts {c.tensor} from {types[c.tensor].format} to {c.format}, since {c.reason}{how}"
-    if (final := schedule.final_format) is not None:
+    if (final := module.loops.converts_to) is not None:
         made = schedule.types[schedule.target.tensor].format
         yield f"each call converts the result from {made if is_name_of(made) else 'a list of coordinates'} to {final}"
 

@@ -39,15 +39,13 @@ class CoordinateList(Strategy):
         return Candidate(problem, self, sum(n.cost for n in nests) + placed, nests)
 
     def write(self, candidate: Candidate, draft: Draft) -> Stmt:
-        # The result is a coordinate list first, unless its format is one.
-        if not is_unordered_list(candidate.problem.result.format):
-            _store_list(draft)
         pairs = zip(candidate.problem.terms, candidate.nests, strict=True)
         stmts = tuple(_appended(negative, term, nest, draft) for (negative, term), nest in pairs)
         return stmts[0] if len(stmts) == 1 else Seq(stmts)
 
-    def sorts(self, problem: LoopProblem) -> bool:
-        return not is_unordered_list(problem.result.format) and problem.outermost_to_add is None
+    def writes(self, problem: LoopProblem) -> TensorType:
+        type, listed = problem.result, coordinate_list_format(Remapping.identity(problem.result.format.order))
+        return type if is_unordered_list(type.format) else TensorType.of(type.dtype, listed, "int64", type.fill)
 
 
 def _best(problem: LoopProblem, term: Expr) -> LoopOrder:
@@ -82,20 +80,11 @@ def _price_of_places(problem: LoopProblem, term: Expr, nest: LoopOrder) -> float
         # A coordinate list must be sorted afterwards: each entry costs as much as in a conversion.
         return CONVERT * leaves(term, nest.order, types)
     # A position is looked for once, where the coordinates of the levels that do not compute theirs are known.
-    format = problem.view.final_format or problem.result.format
-    found = [k for k, level in enumerate(format.levels) if level.roles or level.placing != "get"]
-    wanted = level_variables(problem.target, format)[: 1 + max(found, default=-1)]
+    found = [k for k, level in enumerate(problem.wanted.levels) if level.roles or level.placing != "get"]
+    wanted = level_variables(problem.target, problem.wanted)[: 1 + max(found, default=-1)]
     place = places(nest.order, problem.view.derived)
     depth = 1 + max((place.get(v, len(nest.order) - 1) for v in wanted), default=-1)
     return PLACED * leaves(term, nest.order[:depth], types) + leaves(term, nest.order, types)
-
-
-def _store_list(draft: Draft) -> None:
-    """Make the result a coordinate list, which a conversion sorts and sums afterwards."""
-    type, name = draft.problem.result, draft.problem.target.tensor
-    coordinate_list = coordinate_list_format(Remapping.identity(type.format.order))
-    draft.types[name] = TensorType.of(type.dtype, coordinate_list, "int64", type.fill)
-    draft.final_format = draft.final_format or type.format
 
 
 def _appended(negative: bool, term: Expr, nest: LoopOrder, draft: Draft) -> Stmt:

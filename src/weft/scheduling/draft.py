@@ -29,12 +29,11 @@ class Draft:
     A draft lives while one statement is written. The parts of the finished statement go to a frozen ``Schedule``.
     """
 
-    def __init__(self, problem: LoopProblem) -> None:
+    def __init__(self, problem: LoopProblem, writes: TensorType) -> None:
         view = problem.view
         self.problem = problem
-        self.types, self.dtypes = dict(problem.view.types), dict(problem.dtypes)
+        self.types, self.dtypes = {**view.types, problem.target.tensor: writes}, dict(problem.dtypes)
         self.dtype = Dtypes(self.dtypes)  # of expressions, in which tensors and workspaces are read
-        self.final_format = view.final_format
         self.workspaces: list[Workspace] = []
         self.conversions: list[OperandConversion] = []
         self.copies: dict[str, SegmentCopy] = {}  # by the name of the copy

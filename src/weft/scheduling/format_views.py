@@ -3,8 +3,7 @@
 A structured operand that is *kept* drives the loops with the variables of its own levels. Variables that follow from
 these have no loops. An operand that is not kept is first converted to dense and compressed levels. A structured result
 is kept if its levels can be appended as they are. The result is *written* if loops over the axes reach the coordinates
-of its levels in order (``i*size(j)+j``). Any other structured result is computed in a plain format and converted at the
-end.
+of its levels in order (``i*size(j)+j``). For any other structured result, the loops write a plain format.
 """
 
 from __future__ import annotations
@@ -41,8 +40,6 @@ class FormatView:
     kept: frozenset[str] = frozenset()  # the structured tensors that are iterated by their levels
     free_loops: tuple[str, ...] = ()  # the loops over which nothing is reduced
     derived: tuple[DerivedVariable, ...] = ()  # the variables that follow from the loops
-    final_format: Format | None = None  # the format to which the result is converted at the end
-    converted: bool = False  # whether values are appended before that conversion; they are inserted otherwise
     # Names of operands whose arrays only locate coordinates, each with its new name.
     looked_up: tuple[tuple[str, str], ...] = ()
     # The reason why this view cannot be scheduled, for tensors that are kept; None if it can be.
@@ -172,7 +169,6 @@ def _view(
         kept=names,
         free_loops=tuple(free),
         derived=loops.derived,
-        final_format=plain.final_format,
     )
 
 
@@ -183,7 +179,6 @@ class _Substitution:
     value: Expr  # the right-hand side, with the new names of operands
     types: Mapping[str, TensorType]  # the types of all tensors
     stored: tuple[tuple[str, str], ...]  # names of the operands that are stored plainly, each with its new name
-    final_format: Format | None  # the format to which the result is converted at the end
 
 
 def _store_plainly(
@@ -191,7 +186,7 @@ def _store_plainly(
 ) -> _Substitution:
     """Return the assignment with plain formats for the structured tensors of these names."""
     target = assignment.target.tensor
-    value, all_types, stored, final = assignment.value, dict(types), [], None
+    value, all_types, stored = assignment.value, dict(types), []
     for name in names:
         old = types[name]
         if name != target:  # an operand is stored under a new name
@@ -200,10 +195,9 @@ def _store_plainly(
             all_types[new] = TensorType.of(old.dtype, old.format.plain(no_dense_levels), index, old.fill)
             stored.append((name, new))
             value = renamed(value, {name: new})
-        elif not in_order:  # the result is computed in a plain format, and converted at the end
-            final = old.format
-            all_types[name] = TensorType.of(old.dtype, final.plain(no_dense_levels), "int64", old.fill)
-    return _Substitution(value, all_types, tuple(stored), final)
+        elif not in_order:  # the loops write a plain format
+            all_types[name] = TensorType.of(old.dtype, old.format.plain(no_dense_levels), "int64", old.fill)
+    return _Substitution(value, all_types, tuple(stored))
 
 
 @record

@@ -46,6 +46,7 @@ class LoopProblem:
 
     view: FormatView
     variant: Variant  # the assumptions for which loops are scheduled
+    wanted: Format  # the format that the result gets at the end, if the loops do not write it
 
     # -- the assignment -----------------------------------------------------------------------------------------
     @cached
@@ -96,14 +97,10 @@ class LoopProblem:
     @cached
     def price_of_result(self) -> float:
         """Return the cost of converting values to the format of the result."""
-        final = self.view.final_format
-        if final is None:
+        if self.result.format == self.wanted:
             return 0.0
-        return (
-            (PLACED if self.inserts and takes_values(final) else CONVERT)
-            * nonzeros(self.result.format)
-            * density(final)
-        )
+        each = PLACED if self.inserts and takes_values(self.wanted) else CONVERT
+        return each * nonzeros(self.result.format) * density(self.wanted)
 
     @property
     def inserts(self) -> bool:
@@ -113,9 +110,8 @@ class LoopProblem:
     @cached
     def outermost_to_add(self) -> tuple[str, ...] | None:
         """Return the variables whose loops must be outermost to add values in the result; None if they cannot be."""
-        final = self.view.final_format or self.result.format
-        depth = levels_to_gather(final, bool(self.bound)) if self.inserts else None
-        return None if depth is None else level_variables(self.target, final)[:depth]
+        depth = levels_to_gather(self.wanted, bool(self.bound)) if self.inserts else None
+        return None if depth is None else level_variables(self.target, self.wanted)[:depth]
 
     def enabled(self, optimisation: str) -> bool:
         """Return whether an optimisation is switched on."""

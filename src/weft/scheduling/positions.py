@@ -35,7 +35,7 @@ ITERATIONS = 1 << 9
 def share_positions(schedule: Schedule) -> Schedule:
     """Return the schedule with sums cut into shares, if they may be reassociated."""
     options = schedule.problem.variant.options
-    if not (options.reassociate and options.enabled("positions") and schedule.result.format.is_dense):
+    if not (options.reassociate and options.enabled("positions") and schedule.candidate.writes.format.is_dense):
         return schedule
     # Other loops may reach the elements of a result with several axes in the order of one thread.
     scatters = len(schedule.target.indices) <= 1

@@ -7,7 +7,7 @@ The ways to nest a statement are in ``scheduling/strategies.py``.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 
 from ..analysis.derived_variables import radix_components
@@ -17,8 +17,7 @@ from ..concrete_notation.nodes import Fill, Forall, Positions, Program, Split, S
 from ..concrete_notation.nodes import Sequence as Seq
 from ..concrete_notation.traversal import result_of
 from ..errors import DeviceError, ScheduleError
-from ..formats import Format, TensorType
-from ..formats.append_chains import is_unordered_list
+from ..formats import TensorType
 from ..formats.format import dtypes_of, level_variables
 from ..index_notation import to_text
 from ..index_notation.nodes import Access, Assignment
@@ -45,8 +44,6 @@ class Schedule:
     types: Mapping[str, TensorType]
     conversions: tuple[OperandConversion, ...] = ()  # Conversions that come first
     copies: Mapping[str, SegmentCopy] = MappingProxyType({})  # operands whose segments workspaces sort, by their names
-    # Format to which the result is converted afterwards, if the program does not compute it directly.
-    final_format: Format | None = None
     insertion: InsertionPlan | None = None  # how the result is assembled by insertion, if it is
     rows: Positions | None = None  # the positions by which long rows can be cut
     decisions: tuple[str, ...] = ()  # Decisions and their reasons
@@ -63,7 +60,7 @@ class Schedule:
 
     @property
     def result(self) -> TensorType:
-        """The type of the result, before it is converted to the final format."""
+        """The type of the result that the loops write, or into which they insert values."""
         return self.types[self.target.tensor]
 
     @property
@@ -76,7 +73,8 @@ class Schedule:
     def dense_result_possible(self) -> bool:
         """Return whether a flags workspace over the whole result, if it is dense, spares a sort or a conversion."""
         chosen = self.candidate
-        reorders = chosen.converts or chosen.strategy.sorts(self.problem)
+        listed = chosen.writes != self.problem.result and self.problem.outermost_to_add is None
+        reorders = chosen.converts or listed or chosen.strategy.sorts(self.problem)
         return reorders and DENSE_RESULT.propose(self.problem) is not None
 
     @cached
@@ -96,7 +94,7 @@ class Schedule:
     @property
     def notes(self) -> tuple[str, ...]:
         """Decisions and their reasons, and the data for which others are taken, for ``explain``."""
-        notes = [*self._result_notes(), *self.decisions]
+        notes = [*self.decisions]
         if self.dense_result_possible:
             notes.append("where most coordinates will come up: all are marked in one workspace instead")
         if self.repeated_scans:
@@ -107,19 +105,6 @@ class Schedule:
                 f"where a row has a large part of the entries of {self.rows.access.tensor}: it is cut for threads"
             )
         return tuple(notes)
-
-    def _result_notes(self) -> Iterator[str]:
-        """Yield the decision on how the result gets its format, if the loops do not append to it."""
-        format = self.result.format
-        if self.insertion is not None:
-            yield f"values are inserted into {format} as they are computed"
-        elif self.final_format is not None and is_unordered_list(format):
-            yield (
-                f"no level of {self.final_format} can be assembled in this loop order: "
-                "a coordinate list is appended, sorted and summed"
-            )
-        elif self.final_format is not None:
-            yield f"the result is computed in {format} and converted to {self.final_format}"
 
 
 def forms_of(
@@ -148,7 +133,7 @@ def _allowed(view: FormatView, target: str, result: TensorType, variant: Variant
     """Return a view, with the reason why a variant does not allow it."""
     if view.why_not is not None:
         return view
-    if not variant.stores_again and (view.stored_plainly or view.looked_up or view.final_format):
+    if not variant.stores_again and (view.stored_plainly or view.looked_up or view.types[target] != result):
         return replace(view, why_not="a conversion must not ask for another, and a device has none")
     signed = result.format.is_signed and target in view.kept
     if signed and not variant.conversion and outermost_reductions(view.assignment.value):
@@ -160,7 +145,8 @@ def cheapest_schedule(
     views: Sequence[FormatView], assignment: Assignment, types: Mapping[str, TensorType], variant: Variant = DEFAULT
 ) -> Schedule:
     """Return the cheapest of the schedules of all views."""
-    candidates = [cheapest(LoopProblem(view, variant)) for view in views if view.why_not is None]
+    wanted = types[assignment.target.tensor].format
+    candidates = [cheapest(LoopProblem(view, variant, wanted)) for view in views if view.why_not is None]
     chosen = min((c for c in candidates if c is not None), key=lambda c: c.price, default=None)
     if chosen is None:
         formats = ", ".join(f"{name}: {type.format}" for name, type in types.items())
@@ -177,7 +163,7 @@ def cheapest_schedule(
 
 def written(candidate: Candidate) -> Schedule:
     """Return the schedule with the statement of a candidate."""
-    draft = Draft(candidate.problem)
+    draft = Draft(candidate.problem, candidate.writes)
     stmt = draft.with_copies(candidate.strategy.write(candidate, draft))
     return Schedule(
         candidate=candidate,
@@ -185,7 +171,6 @@ def written(candidate: Candidate) -> Schedule:
         types=draft.types,
         conversions=tuple(draft.conversions),
         copies=draft.copies,
-        final_format=draft.final_format,
         decisions=tuple(draft.notes),
     )
 
@@ -198,7 +183,7 @@ def share_loop(schedule: Schedule) -> Schedule:
 
 
 def _with_shared_loop(stmt: Stmt, schedule: Schedule) -> Stmt:
-    problem, format, splits = schedule.problem, schedule.result.format, schedule.program.splits
+    problem, format, splits = schedule.problem, schedule.candidate.writes.format, schedule.program.splits
     match stmt:
         # A loop over tiles: they are parts of a dense result, or of its outermost level.
         case Forall(var=v, body=body) if any(isinstance(s, Split) and s.outer == v for s in splits):

@@ -16,8 +16,7 @@ def share_structure(schedule: Schedule, result: TensorType, lead: Access) -> Sch
     program, name = schedule.program, schedule.target.tensor
     stored = [a for a in assignments(program.stmt) if a.target.tensor == name]
     plain = not program.splits and all(w.kind == "scalar" for w in program.workspaces)
-    made_apart = schedule.final_format is not None or schedule.insertion is not None
-    if not plain or schedule.conversions or made_apart or len(stored) != 1:
+    if not plain or schedule.conversions or len(stored) != 1:
         return None
     around = {loop.var for loop in foralls_of(program.stmt) if stored[0] in assignments(loop)}
     if not around <= {*lead.indices, *level_variables(lead, result.format)}:

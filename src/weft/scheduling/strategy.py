@@ -6,7 +6,8 @@ from abc import ABC, abstractmethod
 from typing import ClassVar
 
 from ..concrete_notation.nodes import Stmt
-from ..records import record
+from ..formats import TensorType
+from ..records import cached, record
 from .draft import Draft
 from .loop_problem import LoopOrder, LoopProblem
 
@@ -32,8 +33,12 @@ class Strategy(ABC):
         return False
 
     def sorts(self, problem: LoopProblem) -> bool:
-        """Return whether coordinates of the result are sorted on the way."""
+        """Return whether all coordinates of the result are sorted in one workspace."""
         return False
+
+    def writes(self, problem: LoopProblem) -> TensorType:
+        """Return the type of the result that the loops write."""
+        return problem.result
 
 
 @record
@@ -49,6 +54,11 @@ class Candidate:
     def converts(self) -> bool:
         """True if an operand is stored another way for these loops."""
         return any(nest.converts for nest in self.nests)
+
+    @cached
+    def writes(self) -> TensorType:
+        """Return the type of the result that the loops write."""
+        return self.strategy.writes(self.problem)
 
     @property
     def price(self) -> float:

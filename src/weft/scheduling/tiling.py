@@ -50,7 +50,7 @@ ROWS = 256
 
 def tile_loops(schedule: Schedule) -> Schedule:
     """Return a schedule with its loops cut, if that keeps in the cache what they use again."""
-    if not schedule.result.format.is_dense or not schedule.candidate.strategy.accumulates(schedule.problem):
+    if not schedule.candidate.writes.format.is_dense or not schedule.candidate.strategy.accumulates(schedule.problem):
         return schedule
     names = schedule.names
 
