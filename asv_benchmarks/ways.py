@@ -15,8 +15,8 @@ from typing import Any
 
 import weft
 from weft.execution import plan_of, planning
-from weft.execution.conversion_request import Conversion
 from weft.formats import parse_format
+from weft.records import replace
 
 from .inputs import matrix, scaled, shifted
 
@@ -47,10 +47,10 @@ def fastest(run: Callable[[], Any], times: int = 5) -> float:
 def conversions(a: Any, target: str) -> Timed:
     """Yield each way of a conversion with its time, the one that is taken first."""
     storage = a._storage
-    request = plan_of(storage, parse_format(target, a.ndim)).request
-    for way in planning.conversion_ways(request):
+    taken = plan_of(storage, parse_format(target, a.ndim))
+    for way in planning.ways(taken.source, taken.target, taken.facts):
         if way.price < inf:
-            run = Conversion(request, way.name, way.plan, way.price).plan.run
+            run = replace(taken, way=way.name, steps=way.plan, price=way.price).plan.run
             yield way.name, fastest(lambda run=run: run((storage,)))
 
 

@@ -25,6 +25,7 @@ from .formats import Format, TensorType
 from .formats.append_chains import coordinate_list_format, is_unordered_list
 from .index_notation import explicit_sums
 from .index_notation.nodes import Access, Assignment
+from .index_notation.standard_names import copy_of
 from .index_notation.traversal import accesses
 from .ir import Function
 from .ir.passes.merge_branches import merge_branches
@@ -143,10 +144,10 @@ def plan_loops(
     return PlannedLoops(explicit, planned, operands, types, variant, again, skip_fill, user_schedule)
 
 
-def ways_of(loops: PlannedLoops) -> list[Way]:
+def ways_of(loops: PlannedLoops) -> tuple[Way, ...]:
     """Return the ways to the result of an assignment, the cheapest first, and those that are refused."""
     if loops.lead is not None:
-        return [Way("share arrays", f"the result has the index arrays of {loops.lead.tensor}", 0.0)]
+        return (Way("share arrays", f"the result has the index arrays of {loops.lead.tensor}", 0.0),)
     trace = Trace(keep=True)
     loops.replan(trace=trace)
     (schedule,), (forms,) = trace.snapshots["cheapest schedule"], trace.snapshots["independent sums"]
@@ -180,11 +181,9 @@ def schedule_entry_loops(
     source: TensorType, target: TensorType, options: CodeOptions, trace: Trace | None = None
 ) -> PlannedLoops:
     """Return loops over the entries of a tensor that assign each to ``B``, whose coordinates are the target's."""
-    indices = tuple(f"i{axis}" for axis in range(source.format.order))
-    assignment = Assignment(Access("B", indices), Access("A", indices))
     coordinate_list = TensorType.of(target.dtype, coordinate_list_format(target.format.remapping), "int64", target.fill)
     types, variant = {"B": coordinate_list, "A": source}, Variant(conversion=True, options=options)
-    return plan_loops(assignment, types, variant, trace=trace)
+    return plan_loops(copy_of(source.format.order), types, variant, trace=trace)
 
 
 def tile_entry_loops(loops: PlannedLoops, format: Format, trace: Trace | None = None) -> PlannedLoops:

@@ -13,15 +13,15 @@ from weft.assembly.insertion_writer import InsertionWriter
 from weft.assembly.user_query_writer import UserQueryWriter
 from weft.errors import LoweringError
 from weft.execution import ConversionReport, plan_for_operands, plan_of, steps
-from weft.execution.conversion_plan import conversion_ways
+from weft.execution.conversion_plan import ways
 from weft.execution.conversion_request import (
-    ConversionRequest,
     DataFacts,
     leaves_out_fill,
     plan_conversion,
     plan_format,
     planned_conversion,
 )
+from weft.execution.facts import Source
 from weft.execution.hash_growth import table_insertion
 from weft.execution.kernel import insertion_kernel
 from weft.execution.plan_cache import plans as kept_plans
@@ -49,6 +49,10 @@ def plan(source, target, order=2, dtype="float64", **of_data):
     known = facts(target, order, **of_data)
     have, wanted = type_of(source, order), parse_format(target, order)
     return plan_format(have, wanted, known, dtype, None, leaves_out_fill(have.format, wanted))
+
+
+def ways_of(whole):
+    return ways(whole.source, whole.target, whole.facts)
 
 
 def is_chain(whole):
@@ -91,14 +95,17 @@ def test_the_cheapest_way_is_taken_for_every_pair_of_formats(golden):
 @pytest.mark.parametrize(("parallel", "entries"), [(False, FEW), (True, MANY)])
 def test_no_way_that_is_not_asked_is_cheaper(parallel, entries):
     for _, source, target, whole in requests(parallel, entries):
-        order = whole.source.format.order
-        assert (whole.source.format, whole.target.format) == (parse_format(source, order), parse_format(target, order))
+        order = whole.source.type.format.order
+        assert (whole.source.type.format, whole.target.format) == (
+            parse_format(source, order),
+            parse_format(target, order),
+        )
         assert is_chain(whole)
-        ways = conversion_ways(whole.request)
-        assert (ways[0].name, ways[0].price) == (whole.way, whole.price)
-        assert all(way.reason for way in ways)
+        listed = ways_of(whole)
+        assert (listed[0].name, listed[0].price) == (whole.way, whole.price)
+        assert all(way.reason for way in listed)
         text = ConversionReport(whole).text
-        assert text.startswith(f"{whole.source.format} float64 is converted to {whole.target.format} float64 in ")
+        assert text.startswith(f"{whole.source.type.format} float64 is converted to {whole.target.format} float64 in ")
         for number, step in enumerate(whole.plan.steps, 1):
             assert f"\n{number}. {step.kind}, " in text
             assert step.reason in text
@@ -176,13 +183,13 @@ def test_hash_tables_take_rows_that_were_sorted_before_entries_in_any_order():
     whole = planned_conversion(parse_format("csr", 2).unsorted(False), parse_format("hash", 2), (4, 6), MANY, "float64")
     assert [step.kind for step in whole.plan.steps] == ["append", "insert"]
     with weft.config.override(disable={"intermediate-formats"}):
-        assert conversion_ways(whole.request)[0].name == "sort and insert"
+        assert ways_of(whole)[0].name == "sort and insert"
 
 
 @pytest.mark.parametrize("target", ["csr", "bsr", "hash", "hicoo", "dia"])
 def test_an_unsorted_list_is_not_listed_again(target):
     listed = TensorType("float64", Format.list_of(parse_format("coo", 2).remapping), ("int64",) * 3)
-    whole = plan_conversion(ConversionRequest(listed, type_of(target), facts(target)))
+    whole = plan_conversion(Source.copy(listed), type_of(target), facts(target))
     assert is_chain(whole)
     assert whole.plan.steps[0].kind != "list entries" or target == "hicoo"  # whose list has codes of its curve
 
@@ -191,7 +198,7 @@ def test_facts_decide():
     assert way("csr", "dcsc", entries=MANY) == "via rows"
     few = plan("csr", "dcsc", entries=FEW)
     assert few.way == "sort and append"
-    (rows,) = [each for each in conversion_ways(few.request) if each.name == "via rows"]
+    (rows,) = [each for each in ways_of(few) if each.name == "via rows"]
     assert rows.price > few.price
     assert rows.reason == "entries are put into rows or columns first; but there are fewer entries than rows"
     threads = plan("csr", "dia", parallel=True)
@@ -250,7 +257,7 @@ def test_the_steps_of_a_plan_are_those_that_run(source, target, order, monkeypat
     whole = plan_of(A._storage, parse_format(target, order))
     B = A.asformat(target)
     assert [id(step) for step, _ in ran] == [*map(id, whole.plan.steps)]
-    assert [type for _, type in ran] == [whole.source, *(step.makes for step in whole.plan.steps[:-1])]
+    assert [type for _, type in ran] == [whole.source.type, *(step.makes for step in whole.plan.steps[:-1])]
     assert np.array_equal(B.todense(), dense)
 
 

@@ -45,10 +45,10 @@ def cheapest_way(schedule: Schedule, forms: Sequence[Assignment], types: Mapping
     return written(best) if isinstance(best, Candidate) else best
 
 
-def result_ways(schedule: Schedule, forms: Sequence[Assignment], types: Mapping[str, TensorType]) -> list[Way]:
+def result_ways(schedule: Schedule, forms: Sequence[Assignment], types: Mapping[str, TensorType]) -> tuple[Way, ...]:
     """Return the ways to the result, the cheapest first, and those that are refused."""
     if schedule.problem.dense:
-        return [Way("store", "each value is stored in its place in an array", schedule.candidate.price, schedule)]
+        return (Way("store", "each value is stored in its place in an array", schedule.candidate.price, schedule),)
     others = [
         Way("append", f"by loops {_loops(c)}{_converts(c)}", c.price, c)
         for strategy in STRATEGIES

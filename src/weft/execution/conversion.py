@@ -18,7 +18,7 @@ from ..dtypes import adds_alike
 from ..errors import DeviceError, IndexOverflowError, ResultTooLargeError, StorageError
 from ..formats import Format, TensorType
 from ..index_notation.nodes import Access, Assignment
-from ..records import record, replace
+from ..records import record
 from ..runtime.devices import in_use
 from ..storage import Storage, tensor_type
 from ..storage.fitness import why_unfit
@@ -119,7 +119,7 @@ def _widened(conversion: Conversion, storage: Storage) -> Storage:
         if target.index_dtypes == wide:
             raise
         widened = tensor_type(target.dtype, target.format, wide, target.fill)
-        return plan_conversion(replace(conversion.request, target=widened)).plan.run((storage,))
+        return plan_conversion(conversion.source, widened, conversion.facts).plan.run((storage,))
 
 
 def _remember(conversion: Conversion, format: Format) -> None:
@@ -132,9 +132,9 @@ def _remember(conversion: Conversion, format: Format) -> None:
         case Append() as step if format.is_dense:
             suits = step.kernel.chunked
         case Insert() as step if not format.conditions and step.copies_entries:
-            suits = conversion.request.facts
+            suits = conversion.facts
     if suits is not None and len(steps) == 1:
-        plans.keep(("conversion", conversion.source.number, format.number), (conversion.plan.run, suits))
+        plans.keep(("conversion", conversion.source.type.number, format.number), (conversion.plan.run, suits))
 
 
 def in_dtype(storage: Storage, dtype: np.dtype[Any]) -> Storage:

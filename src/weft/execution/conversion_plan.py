@@ -1,6 +1,6 @@
 """Ways of conversions, with their prices: which steps lead from one type of tensor to another, and why no others.
 
-``conversion`` is a function of a request and the settings alone. It takes the cheapest way. A way may go by another
+``ways`` and ``conversion`` are functions of a source, a target, facts and the settings alone. A way may go by another
 format, to which and from which the cheapest way is taken again. Duplicates are summed.
 """
 
@@ -19,15 +19,14 @@ from ..dtypes import adds_alike
 from ..errors import FormatError
 from ..formats import Compressed, Dense, Format, Singleton, TensorType
 from ..formats.append_chains import coordinate_list_format, is_appendable
-from ..records import replace
 from ..remapping import Remapping
 from ..remapping.nodes import Binary, axes_of, counters_of
 from ..scheduling.operand_conversions import widest_index
 from ..scheduling.ways import Way, cheapest_first
 from ..storage import tensor_type
-from .conversion_request import Conversion, ConversionRequest, DataFacts, plan_conversion, why_not_reuse
+from .conversion_request import Conversion, DataFacts, plan_conversion, why_not_reuse
 from .entry_lists import copier, sorted_type
-from .facts import LoopFacts
+from .facts import LoopFacts, Source
 from .kernel import insertion_kernel
 from .steps import Append, Insert, ListEntries, ReuseArrays, ShareTail, SortEntries, Step
 
@@ -45,104 +44,104 @@ _THREADS = 2.0  # how many times as fast several threads are
 _NESTED = 2  # how often a conversion may go by another format on the way to another format
 
 
-def conversion(request: ConversionRequest, options: CodeOptions) -> Conversion:
+def conversion(source: Source, target: TensorType, facts: DataFacts, options: CodeOptions) -> Conversion:
     """Return the cheapest steps of a conversion under the present settings; raise ``FormatError`` if there are none."""
     assert options is config.code  # they are part of the question
     asked: list[Way] = []
     best = Way("none", "")
-    for least, makers in _ways_of(request):
-        if best.price <= (least / _THREADS if request.facts.parallel else least):
+    for least, makers in _ways_of(source, target):
+        if best.price <= (least / _THREADS if facts.parallel else least):
             break
-        asked += [make(request) for make in makers]
+        asked += [make(source, target, facts) for make in makers]
         best = cheapest_first([best, *asked])[0]
     if best.price < inf:
-        return Conversion(request, best.name, best.plan, best.price)
+        return Conversion(source, target, facts, best.name, best.plan, best.price)
     reasons = "; ".join(f"{way.name}: {way.reason}" for way in asked)
-    raise FormatError(f"{request.source.format} cannot be converted to {request.target.format}: {reasons}")
+    raise FormatError(f"{source.type.format} cannot be converted to {target.format}: {reasons}")
 
 
-def conversion_ways(request: ConversionRequest) -> list[Way]:
-    """Return all ways of a conversion, the cheapest first, then those that are refused."""
-    return cheapest_first(make(request) for _, makers in _ways_of(request) for make in makers)
+def ways(source: Source, target: TensorType, facts: DataFacts) -> tuple[Way, ...]:
+    """Return all ways from a source to a type of result, the cheapest first, then those that are refused."""
+    return cheapest_first(make(source, target, facts) for _, makers in _ways_of(source, target) for make in makers)
 
 
 # -- ways of one step --------------------------------------------------------------------------------------------
-def reuse_arrays(request: ConversionRequest) -> Way:
+def reuse_arrays(source: Source, target: TensorType, facts: DataFacts) -> Way:
     """Take over all arrays, for a format that guarantees no more about them."""
-    source, target, refused = request.source, request.target, _refused("reuse arrays")
-    if request.skip_fill:
+    have, refused = source.type, _refused("reuse arrays")
+    if source.skip_fill:
         return refused("entries equal to the fill value are left out")
-    if source.dtype != target.dtype:
-        return refused(f"values are {source.dtype}, not {target.dtype}")
-    if (reason := why_not_reuse(source.format, target.format)) is not None:
+    if have.dtype != target.dtype:
+        return refused(f"values are {have.dtype}, not {target.dtype}")
+    if (reason := why_not_reuse(have.format, target.format)) is not None:
         return refused(reason)
-    if source.index_dtypes != target.index_dtypes:
+    if have.index_dtypes != target.index_dtypes:
         return refused("index arrays of another dtype are wanted")
-    same = source.format == target.format
+    same = have.format == target.format
     reason = "the tensor has this format" if same else "both formats have the same arrays"
     return _taken("reuse arrays", 0.0, ReuseArrays(_ONE, target, reason, same))
 
 
-def insert(request: ConversionRequest) -> Way:
+def insert(source: Source, target: TensorType, facts: DataFacts) -> Way:
     """Insert entries at positions that attribute queries have computed (2020, section 6), or that they keep."""
-    kernel = insertion_kernel(request.source, request.target, request.skip_fill)
+    kernel = insertion_kernel(source.type, target, source.skip_fill)
     if isinstance(kernel, str):
         return Way("insert", kernel)
     how, passes = kernel.facts.inserted, len(kernel.facts.inserted.phases)
-    price, reason = passes * _visited(request) + _PLACED, "coordinates tell the position of each entry"
+    price, reason = passes * _visited(source, target) + _PLACED, "coordinates tell the position of each entry"
     if how.shares:
         price, reason = _SHARED, "entries keep their positions: values are shared"
-    elif how.copies and _is_list(request.source.format):
-        price = passes * _visited(request) + _STORED
+    elif how.copies and _is_list(source.type.format):
+        price = passes * _visited(source, target) + _STORED
         reason = "entries of the list come in order: what each parent has is counted, the rest is copied"
     elif passes > 1:
         reason = "attribute queries tell the position of each entry"
-    if request.facts.parallel and kernel.chunked:
+    if facts.parallel and kernel.chunked:
         price, reason = price / _THREADS, f"{reason}; threads share the passes"
-    return _taken("insert", price, Insert(_ONE, request.target, reason, kernel))
+    return _taken("insert", price, Insert(_ONE, target, reason, kernel))
 
 
-def append(request: ConversionRequest) -> Way:
+def append(source: Source, target: TensorType, facts: DataFacts) -> Way:
     """Append the entries in the order in which loops over the source reach them."""
-    source, target, format, refused = request.source, request.target, request.target.format, _refused("append")
+    format, refused = target.format, _refused("append")
     if format.is_structured:
         return refused("the target stores coordinates that a remapping computes")
     if not is_appendable(format):
         return refused("a level of the target cannot be appended to")
-    kernel = copier(source, target, request.skip_fill)
-    facts = kernel.facts
-    if facts.converts_to is not None:
+    kernel = copier(source, target)
+    of_loops = kernel.facts
+    if of_loops.converts_to is not None:
         return refused("loops over the source do not reach entries in the order of the target")
-    if request.skip_fill and facts.chains and facts.chains[-1].last + 1 < len(format.levels):
+    if source.skip_fill and of_loops.chains and of_loops.chains[-1].last + 1 < len(format.levels):
         return refused("whether a parent has entries is not known before it is appended")
-    listed = any(w.listed for w in facts.workspaces)
-    price = _visited(request) + (_STORED if format.is_dense else _APPENDED) + (_IN_ROW if listed else 0.0)
+    listed = any(w.listed for w in of_loops.workspaces)
+    price = _visited(source, target) + (_STORED if format.is_dense else _APPENDED) + (_IN_ROW if listed else 0.0)
     reason = "loops over the source reach entries in the order of the target"
     if listed:
         reason = "loops over the source reach parents in the order of the target; a workspace sorts what each has"
     # Whether threads can share loops is known when these are lowered: it matters if they can share an insertion.
-    inserted = insertion_kernel(source, target, request.skip_fill) if request.facts.parallel else ""
+    inserted = insertion_kernel(source.type, target, source.skip_fill) if facts.parallel else ""
     if not isinstance(inserted, str) and (not inserted.chunked or kernel.chunked or kernel.loops.run.in_parts):
         price /= _THREADS
     return _taken("append", price, Append(_ONE, target, reason, kernel))
 
 
-def share_tail(request: ConversionRequest) -> Way:
+def share_tail(source: Source, target: TensorType, facts: DataFacts) -> Way:
     """Convert the upper levels alone, where the levels below match and positions stay as they are."""
-    source, target, refused = request.source, request.target, _refused("share tail")
-    k = _upper(source.format)
-    if request.skip_fill or source.dtype != target.dtype or source.format.remapping != target.format.remapping:
+    have, refused = source.type, _refused("share tail")
+    k = _upper(have.format)
+    if source.skip_fill or have.dtype != target.dtype or have.format.remapping != target.format.remapping:
         return refused("other values, or values of other coordinates, are stored")
-    if k in (0, len(source.format.levels)) or source.format.levels[k:] != target.format.levels[k:]:
+    if k in (0, len(have.format.levels)) or have.format.levels[k:] != target.format.levels[k:]:
         return refused("the levels below the lists of coordinates differ")
-    uppers = [_upper_levels(type, k) for type in (source, target)]
-    facts = DataFacts(request.facts.parallel, (False,) * k, request.facts.far_longer, request.facts.index_dtype, ())
-    inner = plan_conversion(replace(request, source=uppers[0], target=uppers[1], facts=facts))
+    upper, upper_target = (_upper_levels(type, k) for type in (have, target))
+    upper_facts = DataFacts(facts.parallel, (False,) * k, facts.far_longer, facts.index_dtype, (), facts.nested)
+    inner = plan_conversion(Source.copy(upper), upper_target, upper_facts)
     kernels = [step.kernel.facts for step in inner.steps if isinstance(step, Append | Insert)]
     if len(kernels) != len(inner.steps) or not all(_keeps_positions(each) for each in kernels):
         return refused("positions of the lists of coordinates change")
     reason = "lists of coordinates are converted; what is below them is shared"
-    return _taken("share tail", _SHARED, ShareTail(_ONE, target, reason, uppers[0], inner.plan))
+    return _taken("share tail", _SHARED, ShareTail(_ONE, target, reason, upper, inner.plan))
 
 
 def _upper(format: Format) -> int:
@@ -164,29 +163,29 @@ def _keeps_positions(facts: LoopFacts) -> bool:
 
 
 # -- ways by another format --------------------------------------------------------------------------------------
-def sum_duplicates(request: ConversionRequest) -> Way:
+def sum_duplicates(source: Source, target: TensorType, facts: DataFacts) -> Way:
     """Sum duplicates before anything else, in the dtype that they have."""
-    source = request.source
-    format = source.format.canonical().unconditional.uncurved()  # an intermediate form may be sorted by coordinates
+    have = source.type
+    format = have.format.canonical().unconditional.uncurved()  # an intermediate form may be sorted by coordinates
     # The fact about index dtypes is one about axes and the target's levels. Other levels have what the source has.
-    index = widest_index(source) if source.format.is_structured else request.facts.index_dtype
-    once = tensor_type(source.dtype, format, (index,) * len(format.roles), source.fill)
-    summed = plan_conversion(replace(request, target=once, skip_fill=False))
-    rest = plan_conversion(replace(request, source=once))
+    index = widest_index(have) if have.format.is_structured else facts.index_dtype
+    once = tensor_type(have.dtype, format, (index,) * len(format.roles), have.fill)
+    summed = plan_conversion(Source.copy(have), once, facts)
+    rest = plan_conversion(Source.copy(once, source.skip_fill), target, facts)
     return Way("sum duplicates", "sums depend on the dtype", summed.price + rest.price, (*summed.steps, *rest.steps))
 
 
-def _compressed(request: ConversionRequest) -> Format | str:
+def _compressed(source: Source, target: TensorType, facts: DataFacts) -> Format | str:
     """Return compressed levels: fill values are left out there, and then all coordinates lead to entries."""
-    format = request.target.format
-    if not request.skip_fill or format.is_structured or not is_appendable(format):
+    format = target.format
+    if not source.skip_fill or format.is_structured or not is_appendable(format):
         return "no entries are left out of a target that is appended"
     return Format(format.remapping, (Compressed(),) * len(format.levels))
 
 
-def _rows(request: ConversionRequest) -> Format | str:
+def _rows(source: Source, target: TensorType, facts: DataFacts) -> Format | str:
     """Return sorted rows, or columns; for these themselves unsorted rows, each of which is then sorted."""
-    format = request.target.format
+    format = target.format
     k = _upper(format)
     tail = format.levels[k:] if format.order == 2 == k else ()
     plain = format.order == 2 == len(format.levels) and not format.is_structured and is_appendable(format)
@@ -198,25 +197,25 @@ def _rows(request: ConversionRequest) -> Format | str:
         return rows
     if blocks:
         return "blocks come row by row already"
-    return Format(format.remapping, (Dense(), Compressed(ordered=False, unique=request.source.format.is_unique)))
+    return Format(format.remapping, (Dense(), Compressed(ordered=False, unique=source.type.format.is_unique)))
 
 
-def _plain(request: ConversionRequest) -> Format:
-    return request.source.format.plain(request.facts.far_longer)
+def _plain(source: Source, target: TensorType, facts: DataFacts) -> Format:
+    return source.type.format.plain(facts.far_longer)
 
 
-def _entry_list(request: ConversionRequest) -> Format | str:
+def _entry_list(source: Source, target: TensorType, facts: DataFacts) -> Format | str:
     """Return the sorted list of the coordinates that the target's levels have."""
-    coordinates = request.target.format.remapping.coordinates
+    coordinates = target.format.remapping.coordinates
     if not coordinates or any(counters_of(c) for c in coordinates):
         return "a coordinate of the target counts entries"
     n = len(coordinates)
     # Only the last level is unique: no two tuples are equal, but their first coordinates may be.
     chain = (Compressed(unique=n == 1), *(Singleton(unique=k == n - 1) for k in range(1, n)))
-    return Format(request.target.format.remapping, chain)
+    return Format(target.format.remapping, chain)
 
 
-_FORMATS: dict[str, tuple[Callable[[ConversionRequest], Format | str], str]] = {
+_FORMATS: dict[str, tuple[Callable[[Source, TensorType, DataFacts], Format | str], str]] = {
     "compressed levels": (_compressed, "fill values are left out first"),
     "rows": (_rows, "entries are put into rows or columns first"),
     "plain format": (_plain, "it has levels over the axes in their order"),
@@ -225,28 +224,28 @@ _FORMATS: dict[str, tuple[Callable[[ConversionRequest], Format | str], str]] = {
 """The formats by way of which tensors may be converted, and why."""
 
 
-def via(what: str, request: ConversionRequest) -> Way:
+def via(what: str, source: Source, target: TensorType, facts: DataFacts) -> Way:
     """Go by another format, to which and from which the cheapest way is taken."""
     find, reason = _FORMATS[what]
-    name, format, nested = f"via {what}", find(request), request.nested + 1
+    name, format, inside = f"via {what}", find(source, target, facts), facts.inside
     if isinstance(format, str):
         return Way(name, format)
     if format.conditions:
         return Way(name, "it does not hold all entries")
-    if format in (request.source.format, request.target.format):
-        return Way(name, f"the {'source' if format == request.source.format else 'target'} has this format")
-    if nested > _NESTED:
+    if format in (source.type.format, target.format):
+        return Way(name, f"the {'source' if format == source.type.format else 'target'} has this format")
+    if inside.nested > _NESTED:
         return Way(name, "the conversion is itself a part of one by another format")
-    middle = request.between(format)
+    middle = _between(target, format, facts)
     try:
-        first = plan_conversion(replace(request, target=middle, nested=nested))
-        second = plan_conversion(replace(request, source=middle, skip_fill=False, nested=nested))
+        first = plan_conversion(source, middle, inside)
+        second = plan_conversion(Source.copy(middle), target, inside)
     except FormatError as error:
         return Way(name, str(error))
     price, is_sorted = first.price + second.price + _BETWEEN, all(level.ordered for level in format.levels)
     # Each row costs something even if it is empty: to sort all entries is faster for few entries in many rows.
-    rows = _axes_of_rows(format) - (_axes_of_rows(request.target.format) if is_sorted else set())
-    if any(request.facts.empty_coordinates[axis] for axis in rows):
+    rows = _axes_of_rows(format) - (_axes_of_rows(target.format) if is_sorted else set())
+    if any(facts.empty_coordinates[axis] for axis in rows):
         price, reason = price + _EMPTY, f"{reason}; but there are fewer entries than rows"
     switch = "intermediate-formats" if is_sorted else "row-sort"
     if not config.code.enabled(switch):
@@ -255,38 +254,37 @@ def via(what: str, request: ConversionRequest) -> Way:
 
 
 # -- ways that sort ----------------------------------------------------------------------------------------------
-def sort_and_append(request: ConversionRequest) -> Way:
+def sort_and_append(source: Source, target: TensorType, facts: DataFacts) -> Way:
     """List the entries, sort the list, and append it, with duplicates summed."""
-    target, format = request.target, request.target.format
+    format = target.format
     if not is_appendable(format.uncurved()):
         return Way("sort and append", "a level of the target cannot be appended to")
     # The arrays of a curved format are those of the uncurved one: only the order of the entries differs.
     packed = tensor_type(target.dtype, format.uncurved(), target.index_dtypes, target.fill)
-    price, steps = _sorted(request, packed)
+    price, steps = _sorted(source, target, packed, facts)
     if format.is_curved:
         steps = *steps, ReuseArrays(_ONE, target, "entries are in the order of the curve already", False)
     return _taken("sort and append", price, *steps)
 
 
-def sort_and_insert(request: ConversionRequest) -> Way:
+def sort_and_insert(source: Source, target: TensorType, facts: DataFacts) -> Way:
     """List the entries, sort the list with duplicates summed, and insert it.
 
     Entries that meet at a position then follow each other, so that any level above any other finds its own.
     """
-    target = request.target
-    middle = _entry_list(request)
+    middle = _entry_list(source, target, facts)
     if isinstance(middle, str):
         return Way("sort and insert", middle)
-    packed = request.between(middle)
+    packed = _between(target, middle, facts)
     kernel = insertion_kernel(packed, target, False, target.format.is_curved)
     if isinstance(kernel, str):
         return Way("sort and insert", kernel)
-    price, steps = _sorted(request, packed)
+    price, steps = _sorted(source, target, packed, facts)
     last = Insert(_ONE, target, "entries that meet at a position follow each other", kernel)
     return _taken("sort and insert", price + len(kernel.facts.inserted.phases) * _VISITED + _PLACED, *steps, last)
 
 
-Maker = Callable[[ConversionRequest], Way]
+Maker = Callable[[Source, TensorType, DataFacts], Way]
 
 _WAYS: tuple[tuple[float, tuple[Maker, ...]], ...] = (
     (0.0, (reuse_arrays,)),
@@ -297,8 +295,8 @@ _WAYS: tuple[tuple[float, tuple[Maker, ...]], ...] = (
 """The ways, with the least price of those in a group and behind it: a group is not asked if a cheaper way is known."""
 
 
-def _ways_of(request: ConversionRequest) -> tuple[tuple[float, tuple[Maker, ...]], ...]:
-    return ((0.0, (sum_duplicates,)),) if _sums_first(request) else _WAYS
+def _ways_of(source: Source, target: TensorType) -> tuple[tuple[float, tuple[Maker, ...]], ...]:
+    return ((0.0, (sum_duplicates,)),) if _sums_first(source.type, target) else _WAYS
 
 
 # -- parts of ways -----------------------------------------------------------------------------------------------
@@ -310,10 +308,15 @@ def _taken(name: str, price: float, *steps: Step) -> Way:
     return Way(name, steps[-1].reason, price, steps)
 
 
-def _visited(request: ConversionRequest) -> float:
+def _between(target: TensorType, format: Format, facts: DataFacts) -> TensorType:
+    """Return the type of an intermediate form: that of the target, but for the format and the index dtypes."""
+    return tensor_type(target.dtype, format, (facts.index_dtype,) * len(format.roles), target.fill)
+
+
+def _visited(source: Source, target: TensorType) -> float:
     """Return the price of an entry that loops over the source visit."""
-    format = request.source.format
-    if format.is_dense and not request.target.format.is_dense:
+    format = source.type.format
+    if format.is_dense and not target.format.is_dense:
         return _AMONG_ALL
     return _VISITED + (_RUNS if _is_list(format) else 0.0)
 
@@ -322,9 +325,8 @@ def _is_list(format: Format) -> bool:
     return bool(format.levels) and not format.levels[0].unique
 
 
-def _sums_first(request: ConversionRequest) -> bool:
+def _sums_first(source: TensorType, target: TensorType) -> bool:
     """Return whether duplicates must be summed before all else, since sums differ after the conversion."""
-    source, target = request.source, request.target
     # A dense result starts as fill values; several entries of one coordinate are added to these.
     onto_fill = target.format.is_dense and not same_value(source.fill, 0)
     alike = adds_alike(np.dtype(source.dtype), np.dtype(target.dtype))
@@ -341,30 +343,30 @@ def _axes_of_rows(format: Format) -> set[int]:
     }
 
 
-def _listed(request: ConversionRequest, columns: Remapping) -> tuple[Step, ...]:
+def _listed(source: Source, target: TensorType, columns: Remapping) -> tuple[Step, ...]:
     """Return the step that lists entries with the coordinates of a remapping; no step if the source is such a list."""
-    source, format = request.source, coordinate_list_format(columns)
-    if source.format == format and source.dtype == request.target.dtype and not request.skip_fill:
+    have, format = source.type, coordinate_list_format(columns)
+    if have.format == format and have.dtype == target.dtype and not source.skip_fill:
         return ()
-    list_type = tensor_type(request.target.dtype, format, ("int64",) * len(format.roles), request.target.fill)
-    kernel = copier(source, list_type, request.skip_fill)
-    exact = source.format.is_compact and not request.skip_fill
+    list_type = tensor_type(target.dtype, format, ("int64",) * len(format.roles), target.fill)
+    kernel = copier(source, list_type)
+    exact = have.format.is_compact and not source.skip_fill
     reason = "entries do not come in an order in which the target can take them"
     return (ListEntries(_ONE, list_type, reason, kernel, exact),)
 
 
-def _sorted(request: ConversionRequest, packed: TensorType) -> tuple[float, tuple[Step, ...]]:
+def _sorted(source: Source, target: TensorType, packed: TensorType, facts: DataFacts) -> tuple[float, tuple[Step, ...]]:
     """Return the steps that list entries, sort them by the levels or curves of the target, and append them."""
-    format = request.target.format
+    format = target.format
     keys, columns = format.remapping.coordinates, Remapping.identity(format.order)
     if format.is_curved:
-        keys = format.sorted_by(request.facts.curve_shape)
+        keys = format.sorted_by(facts.curve_shape)
         codes = [e for e in keys if e not in format.remapping.coordinates]
         columns = Remapping((*format.remapping.coordinates, *codes), format.order)
     elif format.is_structured:
         columns = format.remapping
-    listed = _listed(request, columns)
-    entries = listed[-1].makes if listed else request.source
+    listed = _listed(source, target, columns)
+    entries = listed[-1].makes if listed else source.type
     have = entries.format.remapping.coordinates
     order = tuple(have.index(e) for e in keys)
     keep = tuple(have.index(e) for e in format.remapping.coordinates)
@@ -372,6 +374,6 @@ def _sorted(request: ConversionRequest, packed: TensorType) -> tuple[float, tupl
     steps = (
         *listed,
         SortEntries(_ONE, ordered, "the target stores entries in another order", order, keep),
-        Append(_ONE, packed, "the list is in order now; duplicates are summed", copier(ordered, packed, False)),
+        Append(_ONE, packed, "the list is in order now; duplicates are summed", copier(Source.copy(ordered), packed)),
     )
-    return (_visited(request) + _LISTED) * len(listed) + _SORTED + _VISITED + _RUNS + _APPENDED, steps
+    return (_visited(source, target) + _LISTED) * len(listed) + _SORTED + _VISITED + _RUNS + _APPENDED, steps

@@ -14,6 +14,7 @@ from ..formats import Format, TensorType
 from ..records import cached, record, replace
 from ..runtime import get_num_threads
 from ..storage import is_far_longer, tensor_type
+from .facts import Source
 from .loops import asked
 from .plan import Plan
 from .plan_cache import kept
@@ -34,6 +35,12 @@ class DataFacts(NamedTuple):
     index_dtype: str  # the narrowest index dtype that holds every coordinate of the target, and every position
     # The shape of the tensor if the target follows a space-filling curve, whose codes depend on it; else empty.
     curve_shape: tuple[int, ...]
+    nested: int = 0  # how many conversions by another format this one is a part of
+
+    @property
+    def inside(self) -> DataFacts:
+        """The same for a part of a conversion by another format."""
+        return self._replace(nested=self.nested + 1)
 
     @classmethod
     def of(cls, target: Format, shape: tuple[int, ...], entries: int) -> DataFacts:
@@ -49,51 +56,27 @@ class DataFacts(NamedTuple):
 
 
 @record
-class ConversionRequest:
-    """A question for a plan: two types, and facts about the data."""
-
-    source: TensorType  # types of the tensor and of the result
-    target: TensorType
-    facts: DataFacts  # facts about the data
-    skip_fill: bool = False  # if true, leave out entries equal to the fill value
-    nested: int = 0  # how many conversions by another format this one is a part of
-
-    def between(self, format: Format) -> TensorType:
-        """Return the type of an intermediate form: that of the target, but for the format and the index dtypes."""
-        index_dtypes = (self.facts.index_dtype,) * len(format.roles)
-        return tensor_type(self.target.dtype, format, index_dtypes, self.target.fill)
-
-
-@record
 class Conversion:
     """The way in which a conversion is done."""
 
-    request: ConversionRequest  # the request that is answered
-    way: str  # its name
+    source: Source  # what is asked: the copy of a tensor, the type of the result, and facts about the data
+    target: TensorType
+    facts: DataFacts
+    way: str  # the answer: its name
     steps: tuple[Step, ...]
     price: float  # what an entry costs
-
-    @property
-    def source(self) -> TensorType:
-        """Type of the tensor that is converted."""
-        return self.request.source
-
-    @property
-    def target(self) -> TensorType:
-        """Type of the result."""
-        return self.request.target
 
     @cached
     def plan(self) -> Plan:
         """Return the plan: each step reads the result of the last."""
         steps = tuple([replace(step, reads=(n,)) for n, step in enumerate(self.steps)])
-        return Plan({"A": self.source}, "B", steps, self.target, PlanFacts(None), lambda variant: self.plan)
+        return Plan({"A": self.source.type}, "B", steps, self.target, PlanFacts(None), lambda variant: self.plan)
 
 
 @kept
-def plan_conversion(request: ConversionRequest) -> Conversion:
+def plan_conversion(source: Source, target: TensorType, facts: DataFacts) -> Conversion:
     """Return the steps of a conversion."""
-    found: Conversion = asked("conversion", request, config.code)
+    found: Conversion = asked("conversion", source, target, facts, config.code)
     return found
 
 
@@ -109,7 +92,7 @@ def plan_format(
     else:
         index_dtypes = (index_dtype or facts.index_dtype,) * len(format.roles)
     target = tensor_type(dtype, format, index_dtypes, source.fill)
-    return plan_conversion(ConversionRequest(source, target, facts, skip_fill))
+    return plan_conversion(Source.copy(source, skip_fill), target, facts)
 
 
 def leaves_out_fill(source: Format, target: Format) -> bool:

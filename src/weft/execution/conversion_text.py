@@ -32,7 +32,7 @@ class ConversionReport:
     @property
     def ways(self) -> str:
         """All ways, the cheapest first, with prices; then those that are refused, with the reasons."""
-        ways = planning.conversion_ways(self.conversion.request)
+        ways = planning.ways(self.conversion.source, self.conversion.target, self.conversion.facts)
         return "\n".join(["the price of an entry by each way:", *map(str, ways)])
 
     @cached
@@ -60,7 +60,7 @@ class ConversionReport:
 def _steps(conversion: Conversion) -> Iterator[str]:
     steps = conversion.plan.steps
     many = "1 step" if len(steps) == 1 else f"{len(steps)} steps"
-    yield f"{_type(conversion.source)} is converted to {_type(conversion.target)} in {many} ({conversion.way})"
+    yield f"{_type(conversion.source.type)} is converted to {_type(conversion.target)} in {many} ({conversion.way})"
     for number, (step, title) in enumerate(zip(steps, _titles(conversion), strict=True), 1):
         yield f"{number}. {title}: {step.reason}"
         for line in step.queries.splitlines():
@@ -70,7 +70,7 @@ def _steps(conversion: Conversion) -> Iterator[str]:
 def _titles(conversion: Conversion) -> list[str]:
     """Return the kind of each step, with the formats from which and to which it leads."""
     steps = conversion.plan.steps
-    formats = [described(type.format) for type in (conversion.source, *[step.makes for step in steps])]
+    formats = [described(type.format) for type in (conversion.source.type, *[step.makes for step in steps])]
     return [f"{step.kind}, {formats[n]} to {formats[n + 1]}" for n, step in enumerate(steps)]
 
 

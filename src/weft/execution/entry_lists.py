@@ -11,7 +11,6 @@ from ..config import config
 from ..doors import Door
 from ..formats import Compressed, Format, Singleton, TensorType
 from ..formats.append_chains import coordinate_list_format
-from ..index_notation.nodes import Access, Assignment
 from ..remapping import Remapping
 from ..runtime import loader, memory
 from ..runtime._ffi import ffi
@@ -19,7 +18,7 @@ from ..runtime.interrupts import fail
 from ..storage import Storage, tensor_type
 from ..variant import Variant
 from .append_assembly import AppendAssembly
-from .facts import LoopRequest
+from .facts import LoopRequest, Source
 from .kernel import Kernel, has_zero_fill
 from .loops import Loops
 from .plan_cache import kept
@@ -50,19 +49,18 @@ def list_entries(storage: Storage) -> Storage:
 
 def _lister(type: TensorType) -> Kernel:
     loose = coordinate_list_format(Remapping.identity(type.format.order))
-    return copier(type, tensor_type(type.dtype, loose, ("int64",) * len(loose.roles), type.fill), False)
+    return copier(Source.copy(type), tensor_type(type.dtype, loose, ("int64",) * len(loose.roles), type.fill))
 
 
 @kept
-def copier(source: TensorType, target: TensorType, skip_fill: bool) -> Kernel:
-    if not (has_zero_fill(source) and has_zero_fill(target)):
-        read, made, fills = runtime_fills.with_runtime_conversion(source, target)
+def copier(source: Source, target: TensorType) -> Kernel:
+    """Return the kernel that copies a tensor by loops that append to the result."""
+    if not (has_zero_fill(source.type) and has_zero_fill(target)):
+        read, made, fills = runtime_fills.with_runtime_conversion(source.type, target)
         if fills:
-            return Kernel(copier(read, made, skip_fill).loops, fills, target)
-    indices = tuple(f"i{axis}" for axis in range(source.format.order))
-    assignment = Assignment(Access("B", indices), Access("A", indices))
-    types, variant = {"B": target, "A": source}, Variant(conversion=True, options=config.code)
-    return Kernel(Loops(LoopRequest(assignment, types, variant, skip_fill)))
+            return Kernel(copier(Source.copy(read, source.skip_fill), made).loops, fills, target)
+    variant = Variant(conversion=True, options=config.code)
+    return Kernel(Loops(LoopRequest(source.assignment, source.with_result(target), variant, source.skip_fill)))
 
 
 def sort_coordinate_list(

@@ -10,10 +10,35 @@ from ..formats import Format, TensorType
 from ..formats.append_chains import AppendChain, append_chains
 from ..formats.size_bound import SizeBound
 from ..index_notation.nodes import Access, Assignment
+from ..index_notation.standard_names import copy_of
 from ..queries import Statement
 from ..records import record
 from ..remapping.nodes import IndexExpr
 from ..variant import Variant
+
+
+@record
+class Source:
+    """What a result is made of: an assignment, and the types of its operands. A conversion is one that copies."""
+
+    assignment: Assignment
+    types: tuple[TensorType, ...]  # in the order in which the assignment reads the operands
+    skip_fill: bool = False  # whether to leave out entries equal to the fill value
+
+    @classmethod
+    def copy(cls, type: TensorType, skip_fill: bool = False) -> Source:
+        """Return what is copied from a tensor of a type."""
+        return cls(copy_of(type.format.order), (type,), skip_fill)
+
+    @property
+    def type(self) -> TensorType:
+        """The type of the tensor that is copied."""
+        return self.types[0]
+
+    def with_result(self, target: TensorType) -> dict[str, TensorType]:
+        """Return the types of all tensors, by name."""
+        names = dict.fromkeys(a.tensor for a in self.assignment.value.distinct_accesses)
+        return {self.assignment.target.tensor: target, **dict(zip(names, self.types, strict=True))}
 
 
 @record

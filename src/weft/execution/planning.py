@@ -34,7 +34,7 @@ from ..storage import fill_of, tensor_type
 from ..variant import Variant
 from .alternatives import ALTERNATIVES, Choice
 from .conversion_plan import conversion as conversion
-from .conversion_plan import conversion_ways as conversion_ways
+from .conversion_plan import ways as ways
 from .facts import EntryRequest, LoopRequest
 from .full_results import may_spread, spreading
 from .insertion_loops import entry_loops

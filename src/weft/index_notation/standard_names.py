@@ -31,6 +31,13 @@ def standard(assignment: Assignment) -> tuple[Assignment, dict[str, str]]:
     return Assignment(result, renamed(assignment.value, tensors, names), assignment.op), tensors
 
 
+@lru_cache(maxsize=64)
+def copy_of(order: int) -> Assignment:
+    """Return the assignment that copies a tensor with a number of axes."""
+    indices = tuple(f"i{axis}" for axis in range(order))
+    return Assignment(Access("B", indices), Access("A", indices))
+
+
 def canonical(expr: Expr) -> tuple[Expr, tuple[str, ...]]:
     """Return an expression with standard variables, so that equal parts are equal, and its free variables in order."""
     free = free_variables(expr)

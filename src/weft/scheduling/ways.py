@@ -25,6 +25,6 @@ class Way:
         return f"  {self.name}, {'refused' if self.price == inf else f'{self.price:.4g}'}: {self.reason}"
 
 
-def cheapest_first(ways: Iterable[Way]) -> list[Way]:
+def cheapest_first(ways: Iterable[Way]) -> tuple[Way, ...]:
     """Return ways by their prices; of those with equal prices the first stays in front."""
-    return sorted(ways, key=lambda way: way.price)
+    return tuple(sorted(ways, key=lambda way: way.price))
