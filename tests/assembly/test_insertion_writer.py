@@ -227,7 +227,13 @@ def test_positions_that_do_not_fit_widen_or_are_refused():
 
 @pytest.mark.parametrize(
     ("have", "want", "levels"),
-    [("csr", "coo", {1: 1}), ("coo", "csr", {1: 1}), ("csf", "coo", {2: 2}), ("coo", "csc", {}), ("csr", "dcsr", {})],
+    [
+        ("csr", "coo", {1: 1}),
+        ("coo", "csr", {1: 1}),
+        ("csf", "coo", {2: 2}),
+        ("coo", "csc", {}),
+        ("csr", "dcsr", {1: 1}),
+    ],
 )
 def test_what_stands_where_it_is_to_be_is_shared(have, want, levels):
     order = 3 if "csf" in (have, want) else 2

@@ -19,7 +19,7 @@ from ..variant import Variant
 
 @record
 class Source:
-    """What a result is made of: an assignment, and the types of its operands. A conversion is one that copies."""
+    """An assignment and the types of its operands: all that a result follows from. A conversion is one that copies."""
 
     assignment: Assignment
     types: tuple[TensorType, ...]  # in the order in which the assignment reads the operands

@@ -22,10 +22,9 @@ def without_branches(f: FunctionState, loop: ir.For, vals: ir.Expr) -> ir.Stmt:
 
     It stays as it is if it does anything else, or reads what may not exist at coordinate 0.
     """
-    *before, guarded = loop.body.stmts if isinstance(loop.body, ir.Block) else (loop.body,)
-    match guarded:
-        case ir.If(cond=ir.Binary(a=ir.Var(name=name) as coord) as cond, then=then, orelse=None):
-            *inside, last = then.stmts if isinstance(then, ir.Block) else (then,)
+    match _statements(loop.body):
+        case [*before, ir.If(cond=ir.Binary(a=ir.Var(name=name) as coord) as cond, then=then, orelse=None)]:
+            *inside, last = _statements(then) or (then,)
         case _:
             return loop
     declarations = [s for s in (*before, *inside) if isinstance(s, ir.Declare)]
@@ -49,6 +48,10 @@ def without_branches(f: FunctionState, loop: ir.For, vals: ir.Expr) -> ir.Stmt:
         ir.Update("+", target, present),
     )
     return if_(gt(f.padded[name], lit(0)), replace(loop, body=body, simd=()))
+
+
+def _statements(body: ir.Stmt) -> tuple[ir.Stmt, ...]:
+    return body.stmts if isinstance(body, ir.Block) else (body,)
 
 
 def _exists(value: ir.Expr) -> bool:
