@@ -18,14 +18,15 @@ from weft.ir.builder import add, block, lit, load, sub, var
 from weft.ir.passes.prefetch_streams import prefetch_memory, prefetch_rows
 from weft.ir.printer import function_text
 from weft.module import Module
+from weft.variant import Variant
 
 from .compiled import build
 
 
-def text(assignment, ahead=prefetch_memory, **formats):
+def text(assignment, ahead=prefetch_memory, variant=Variant(), **formats):
     """The IR of a kernel that asks ahead."""
     types = {name: TensorType.of("float64", parse_format(f, order)) for name, (f, order) in formats.items()}
-    function = Module(plan_loops(parse(assignment), types)).evaluation.ir
+    function = Module(plan_loops(parse(assignment), types, variant)).evaluation.ir
     return function_text(verify(ahead(function)))
 
 
@@ -70,7 +71,8 @@ def test_rows_of_rows_are_asked_for_as_one_list():
 
 
 def test_rows_across_lists_are_asked_for():
-    found = product("ell")
+    copy = Variant(conversion=True)
+    found = text("C(i,j) = A(i,j)", variant=copy, C=("dense", 2), A=("ell", 2))
     assert "weft_prefetch_read(A3_crd + (nth_i_of_A * A1_dim + (i + 64)))" in found
 
 

@@ -88,7 +88,8 @@ def _parts(ty: str, add: Callable[..., None]) -> None:
     if ty != "bool":
         add("positive", ty, 1, "a")
     add("left", ty, {"a": ty, "other": "bool"}, "(void)other, a")
-    add("present", ty, {"a": ty, "coordinate": "int64"}, _present(ty))
+    parts = (f"weft_present_{part}",) if compound else ()
+    add("present", ty, {"a": ty, "coordinate": "int64"}, _present(ty), needs=parts)
     add("select", ty, {"chosen": "bool", "a": ty}, f"chosen ? a : {constant(0, ty)}")
     isnan = f"weft_isnan_{ty}"
     for name, other in (("nan_as_zero", 0), ("nan_as_one", 1)):
