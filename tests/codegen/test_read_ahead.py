@@ -23,10 +23,10 @@ from weft.variant import Variant
 from .compiled import build
 
 
-def text(assignment, ahead=prefetch_memory, variant=Variant(), **formats):
+def text(assignment, ahead=prefetch_memory, conversion=False, **formats):
     """The IR of a kernel that asks ahead."""
     types = {name: TensorType.of("float64", parse_format(f, order)) for name, (f, order) in formats.items()}
-    function = Module(plan_loops(parse(assignment), types, variant)).evaluation.ir
+    function = Module(plan_loops(parse(assignment), types, Variant(conversion=conversion))).evaluation.ir
     return function_text(verify(ahead(function)))
 
 
@@ -71,8 +71,7 @@ def test_rows_of_rows_are_asked_for_as_one_list():
 
 
 def test_rows_across_lists_are_asked_for():
-    copy = Variant(conversion=True)
-    found = text("C(i,j) = A(i,j)", variant=copy, C=("dense", 2), A=("ell", 2))
+    found = text("C(i,j) = A(i,j)", conversion=True, C=("dense", 2), A=("ell", 2))
     assert "weft_prefetch_read(A3_crd + (nth_i_of_A * A1_dim + (i + 64)))" in found
 
 
