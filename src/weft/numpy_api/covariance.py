@@ -21,9 +21,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import DTypeLike
 
-from ..operations.fill_change import relabel_fill, require_dense
+from ..operations.fill_change import require_dense
 from ..operations.operands import storage_of
 from ..storage import Storage
+from ..tensor.lazy import fused, node_of
 from ..tensor.sparse_tensor import SparseTensor
 from .manipulation import atleast_2d, transpose
 from .stacking import concat
@@ -86,15 +87,18 @@ def cov(
         dense = np.cov(variables.todense(), bias=bias, ddof=ddof, dtype=result_dtype, **weights)
         return SparseTensor(Storage.dense(np.asarray(dense)))
     require_dense((rows, rows), result_dtype, "covariances of all rows")
-    storage = storage_of(variables)
-    # A constant shift leaves covariances as they are, so that the fill value can be zero.
-    fill = storage.dtype.type(storage.type.fill)
-    bare = SparseTensor(relabel_fill(storage.with_values(storage.vals.astype(result_dtype) - fill, 0), 0))
-    sums = np.asarray(SparseTensor(storage_of(bare.sum(axis=1))).todense())
-    products = (bare @ transpose(bare).conj()).todense()
-    # E[XY] - E[X] E[Y], scaled.
-    found = (products - np.multiply.outer(sums, sums.conj()) / count) / left
+    found = _covariances(variables, result_dtype, count, left).todense()
     return SparseTensor(Storage.dense(found if rows != 1 else found.reshape(())))
+
+
+@fused(static=True)
+def _covariances(x: Any, dtype: np.dtype[Any], count: int, left: int) -> Any:
+    """Return E[XY] - E[X] E[Y] of rows, scaled."""
+    x = x.astype(dtype, copy=False)
+    if fill := node_of(x).fill:  # a constant shift leaves covariances as they are
+        x = x - fill
+    sums = x.sum(axis=1)
+    return (x @ x.conj().T - sums[:, None] * (sums.conj() / count)) / left
 
 
 def _variables(m: Any, rowvar: bool) -> SparseTensor:
