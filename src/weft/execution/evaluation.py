@@ -29,7 +29,6 @@ from ..index_notation.operator_table import OPERATORS
 from ..index_notation.program import Numbers, Program, may_have_parts
 from ..index_notation.standard_names import anonymous
 from ..records import replace
-from ..runtime import memory
 from ..storage import Storage, tensor_type
 from ..variant import Variant
 from .absorbed import Absorbed, might_absorb
@@ -48,6 +47,7 @@ from .loops import asked
 from .plan import Plan, sizes_of
 from .plan_cache import kept, plans
 from .plan_facts import InSteps, KernelPlan, PlanFacts, PlanRequest, ValuesOnly, WithFills
+from .result_buffers import require_dense
 from .steps import Compute, ComputePart, MapValues, Prune, Step
 from .structure import sharing_line
 
@@ -222,21 +222,8 @@ def _in_parts(
         names.append(part.target.tensor)
     possible = (*([ONE_DIAGONAL] if how.diagonals else []), NO_DENSE_LEVELS, NO_DENSE_RESULT)
     alternatives = tuple([a for a in possible if not getattr(request.variant, *a.change)])
-    check = partial(_require_fitting, program.whole, tuple(types), makes)
+    check = partial(sizes_of, program.whole, tuple(types))  # of shapes that fit together
     return Plan(types, program.last.target.tensor, tuple(steps), makes, PlanFacts(how), replan, alternatives, check)
-
-
-def _require_fitting(
-    assignment: Assignment, names: tuple[str, ...], makes: TensorType, storages: Sequence[Storage]
-) -> None:
-    """Raise if the shapes of operands do not fit together, or a dense result does not fit in memory."""
-    sizes = sizes_of(assignment, names, storages)
-    if makes.format.is_dense:
-        _require_dense(makes, tuple([sizes[v] for v in assignment.target.indices]))
-
-
-def _require_dense(type: TensorType, shape: tuple[int, ...]) -> None:
-    memory.require(prod(shape) * np.dtype(type.dtype).itemsize, f"a dense result of shape {shape}")
 
 
 def _plan_of_part(
@@ -495,7 +482,7 @@ def expected(assignment: Assignment, operands: Mapping[str, Storage], are_known:
         full_results.announce(assignment, absorbed, operands, target, warns=False, visited=visited)
     if target.format.is_dense:
         try:
-            _require_dense(target, shape)
+            require_dense(target, shape)
         except ResultTooLargeError as error:
             raise ResultTooLargeError(f"{error}; in {_described(assignment, operands)}") from None
     # As many entries as it has elements, in no memory.

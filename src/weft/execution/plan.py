@@ -26,6 +26,7 @@ from .alternatives import (
 )
 from .kernel import Kernel
 from .plan_facts import InSteps, KernelPlan, PlanFacts
+from .result_buffers import require_dense
 from .steps import Compute, MapValues, Prune, Step
 from .structure import same_structure
 
@@ -99,6 +100,8 @@ class Plan:
             self.check(storages)
         if (alternative := self.wanted(storages)) is not None and self._takes_now(alternative):
             return self.taking(alternative).run(storages, out)
+        if self.check is not None and self.target.format.is_dense:
+            require_dense(self.target, self.shape(storages))  # before any part is computed
         return self._usual(storages, out)
 
     def _in_turn(self, storages: Sequence[Storage], out: Storage | None = None) -> Storage:

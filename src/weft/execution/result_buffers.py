@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
-from math import inf
+from math import inf, prod
 from typing import Any
 
 import numpy as np
@@ -40,6 +40,11 @@ def sorting_bytes(type: TensorType) -> int:
 
 def _bytes_of(length: int, dtype: np.dtype[Any]) -> int:
     return length * dtype.itemsize
+
+
+def require_dense(type: TensorType, shape: tuple[int, ...]) -> None:
+    """Raise if a dense result does not fit in memory."""
+    memory.require(prod(shape) * np.dtype(type.dtype).itemsize, f"a dense result of shape {shape}")
 
 
 class ResultBuffers:
