@@ -174,8 +174,9 @@ def weigh(
     # A conversion reads each value once, so that the order in which it brings values matters more.
     factor = STRIDED if problem.variant.conversion else MISPLACED
     total *= factor ** sum(misplaced(a, order, types[a.tensor].format) for a in stored.distinct_accesses)
-    # A conversion had better have the entries of a row one after the other.
-    total *= STRIDED if problem.variant.conversion and order and "#" in order[0] else 1.0
+    # A conversion had better have the entries of a row one after the other, and a device a thread for each row.
+    by_rows = problem.variant.conversion or problem.variant.has_lanes
+    total *= STRIDED if by_rows and order and "#" in order[0] else 1.0
     return replace(nest, cost=total + price_of(problem, nest, converts))
 
 
