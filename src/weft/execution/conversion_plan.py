@@ -196,7 +196,7 @@ def _rows(source: Source, target: TensorType, facts: DataFacts) -> Format | str:
     if format != rows:
         return rows
     if blocks:
-        return "blocks come row by row already"
+        return "the target stores rows of blocks itself"
     return Format(format.remapping, (Dense(), Compressed(ordered=False, unique=source.type.format.is_unique)))
 
 
