@@ -120,7 +120,8 @@ class Recorded:
                 return None
             source = self.sources[node.tensor]
             name = f"{node.tensor}_{'_'.join(map(str, gone))}"
-            sources[name] = replace(source, without=(*source.without, *gone))
+            left = [k for k in range(len(node.indices) + len(source.without)) if k not in source.without]
+            sources[name] = replace(source, without=(*source.without, *[left[k] for k in gone]))
             return Access(name, tuple([v for v in node.indices if v not in variables]))
 
         expr = rewrite(self.expr, narrowed)
@@ -264,9 +265,11 @@ def mapped(op: str, args: Sequence[Any]) -> Recorded:
     for p in parts:
         offset = len(shape) - p.ndim
         stretched = [v for k, v in enumerate(p.axes) if p.shape[k] != shape[k + offset]]
-        if stretched and not {*stretched}.isdisjoint(free_variables(p.expr)):
-            p = p.without(stretched)
-        if math.prod(p.shape) == 1 < math.prod(shape) and p.fill is None:
+        is_number = math.prod(p.shape) == 1 < math.prod(shape) and p.fill is None
+        gone = p.axes if is_number else stretched
+        if gone and not {*gone}.isdisjoint(free_variables(p.expr)):
+            p = p.without(gone)
+        if is_number:
             p = _as_number(p)
         names = {v: axes[k + offset] for k, v in enumerate(p.axes) if v not in stretched}
         exprs.append(p.expr if p is lead else rename_variables(p.expr, names))
