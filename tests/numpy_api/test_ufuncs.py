@@ -303,3 +303,13 @@ def test_numbers_of_python_take_the_dtype_of_numpy_s():
                     found, expected = getattr(weft, name)(x, y), getattr(np, name)(x, y)
                     assert (found, found.dtype) == (expected, expected.dtype)
     assert weft.clip(np.uint8(0), max=0).dtype == np.uint8
+
+
+def test_operands_that_an_array_fills_decide_nothing():
+    """The maximum beside an array has a value everywhere: its fill value says nothing of the minimum."""
+    dense, x = np.array([[0.0, 1], [2, 0]]), np.array([1.0, 2])
+    A = weft.asarray(dense, format="csr")
+    expected = np.clip(dense, x, dense + 1)
+    text = "C(i,j) = minimum(maximum(A(i,j), x(j)), B(i,j))"
+    for result in (weft.evaluate(text, A=A, B=A + 1, x=x), weft.compute(np.clip(weft.lazy(A), x, weft.lazy(A) + 1))):
+        np.testing.assert_array_equal(result.todense(), expected)

@@ -19,7 +19,7 @@ from typing import Any, TypeAlias, TypeVar
 
 import numpy as np
 
-from ..analysis.coordinate_sets import visits
+from ..analysis.coordinate_sets import has_every_value, visits
 from ..analysis.implicit_values import application_dtypes, literal_dtype, typed_implicit_value
 from ..analysis.iteration_graph import Types
 from ..analysis.terms import dtype_of
@@ -286,9 +286,8 @@ def _absorptions(expr: Apply, args: Sequence[Expr], types: Mapping[str, TensorTy
         return
     for position, operand in enumerate(args):
         fill: Any = typed_implicit_value(operand, types)
-        dense = all(types[a.tensor].format.is_dense for a in operand.distinct_accesses)
-        # Dense operands have no implicit entries; annihilators need no look at values.
-        if fill is UNKNOWN or dense or row.annihilates(position, fill):
+        # What has a value everywhere has no implicit entries; annihilators need no look at values.
+        if fill is UNKNOWN or has_every_value(operand, types) or row.annihilates(position, fill):
             continue
         wanted = _loop(expr, types)
         fill = typed(fill, wanted[position])

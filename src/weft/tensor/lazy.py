@@ -214,7 +214,8 @@ def _power(left: Any, right: Any) -> Any:
         return record(op, left)
     if type(right) is int and right < 0 and left.dtype.kind in "biu":
         raise ValueError("Integers to negative integer powers are not allowed.")
-    if not isinstance(right, (int, float, complex)) and np.result_type(left, right).kind in "biu":
+    dtypes = [x if is_scalar(x) else lazy(x).dtype for x in (left, right)]
+    if not isinstance(right, (int, float, complex)) and np.result_type(*dtypes).kind in "biu":
         return power(left, right, SparseTensor)  # the values decide
     return record("power", left, right)
 
