@@ -176,7 +176,8 @@ def weigh(
     total *= factor ** sum(misplaced(a, order, types[a.tensor].format) for a in stored.distinct_accesses)
     # A conversion had better have the entries of a row one after the other, and a device a thread for each row.
     by_rows = problem.variant.conversion or problem.variant.has_lanes
-    total *= STRIDED if by_rows and order and "#" in order[0] else 1.0
+    numbered = {v for a in stored.distinct_accesses for v, level in types[a.tensor].levels_of(a) if level.counts}
+    total *= STRIDED if by_rows and not numbered.isdisjoint(order[:1]) else 1.0
     return replace(nest, cost=total + price_of(problem, nest, converts))
 
 
