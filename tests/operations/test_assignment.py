@@ -273,6 +273,17 @@ def test_assignments_are_made_in_place(format):
     np.testing.assert_array_equal(seen, kept)
 
 
+@pytest.mark.parametrize("format", ["csr", "coo", "bsr", "hash"])
+@pytest.mark.parametrize("key", [..., slice(None)])
+def test_what_is_assigned_to_all_is_copied(format, key):
+    A, B = (weft.random((6, 6), density=0.4, format=f, rng=n) for n, f in enumerate(("csr", format)))
+    expected = B.todense().copy()
+    A[key] = B
+    np.testing.assert_array_equal(A.todense(), expected)
+    A.data[...] = 9
+    np.testing.assert_array_equal(B.todense(), expected)
+
+
 @pytest.mark.parametrize("format", ROOMY)
 def test_a_tensor_assigned_to_itself(format):
     x = np.diag(np.arange(1.0, 6))

@@ -47,9 +47,9 @@ def setitem(
         _in_place(storage, key, value)
         return storage, None
     if isinstance(value, StorageHolder) and parsed.is_everything(storage.shape):
-        whole = storage_of(value)
-        if _replaces(whole, storage):
-            return execution.convert(whole, storage.format), None
+        source = storage_of(value)
+        if _replaces(source, storage):
+            return execution.convert(source, storage.format).apart_from(source), None
     region = _Region(parsed, storage.shape)
     rows, vals = _entries(value, storage, region)
     if not region.elements:
