@@ -8,6 +8,7 @@ import gc
 import importlib
 import importlib.util
 import io
+import itertools
 import os
 import re
 import tempfile
@@ -72,8 +73,19 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 @pytest.hookimpl(tryfirst=True)
 def pytest_runtestloop() -> None:
     gc.freeze()  # what stays until the end is not looked through again and again
-    gc.set_threshold(10_000)  # a compiler makes many objects, few of which are garbage that refers to itself
+    # A compiler makes many objects, few of which are garbage that refers to itself; old ones are looked through below.
+    gc.set_threshold(10_000, 10, 1 << 30)
     gc.enable()
+
+
+_BETWEEN = 256  # items between two collections of all that was made since the last one
+_count = itertools.count(1)
+
+
+def pytest_runtest_teardown() -> None:
+    if next(_count) % _BETWEEN == 0:
+        gc.collect()
+        gc.freeze()  # plans, kernels and types stay: to look through all of them takes many seconds
 
 
 @pytest.fixture(autouse=True)

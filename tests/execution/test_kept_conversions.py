@@ -133,6 +133,7 @@ def test_the_limit_holds_for_all_tensors_together_and_the_oldest_goes_first():
         assert not first.kept
 
 
+@pytest.mark.compiles_alone  # what is made before others take turns is left out of collections
 def test_nothing_is_alive_after_a_tensor():
     A = by_columns()
     product(A, 2)
