@@ -50,7 +50,7 @@ def conversions(a: Any, target: str) -> Timed:
     taken = plan_of(storage, parse_format(target, a.ndim))
     for way in planning.ways(taken.source, taken.target, taken.facts):
         if way.price < inf:
-            run = replace(taken, way=way.name, steps=way.plan, price=way.price).plan.run
+            run = replace(taken, way=way.name, steps=way.steps, price=way.price).plan.run
             yield way.name, fastest(lambda run=run: run((storage,)))
 
 

@@ -13,7 +13,7 @@ from functools import partial
 from math import inf
 
 from .analysis.merge_lattice import Point
-from .assembly.result_ways import cheapest_way, result_ways
+from .assembly.placement import placed
 from .code_options import CodeOptions
 from .codegen import CText, print_module
 from .codegen.prelude import LONG
@@ -45,12 +45,12 @@ from .lowering.lowerer import Lowerer
 from .optimiser import one_order, one_sum
 from .records import record, replace
 from .remapping import Remapping
+from .scheduling.operand_conversions import widest_index
 from .scheduling.positions import share_positions
 from .scheduling.schedule import Schedule, cheapest_schedule, forms_of, share_loop, views_of
 from .scheduling.shared_structure import share_structure
 from .scheduling.tiling import tile_entries, tile_loops
 from .scheduling.user_schedule import LoopNest
-from .scheduling.ways import Way
 from .tracing import Trace
 from .variant import DEFAULT, Variant
 
@@ -71,6 +71,7 @@ class PlannedLoops:
     skip_fill: bool = False  # whether entries equal to the fill value are not stored
     user_schedule: UserSchedule | None = None
     lead: Access | None = None  # the operand whose index arrays the result shares, instead of arrays of its own
+    via: Format | None = None  # the format near by that they write, if that was asked for
 
     @property
     def options(self) -> CodeOptions:
@@ -109,24 +110,25 @@ def plan_loops(
     *,
     skip_fill: bool = False,
     user_schedule: UserSchedule | None = None,
+    via: Format | None = None,
     trace: Trace | None = None,
 ) -> PlannedLoops:
-    """Decide in which loops an assignment is computed."""
-    again = partial(plan_loops, assignment, types, variant, skip_fill=skip_fill, user_schedule=user_schedule)
+    """Decide in which loops an assignment is computed, and perhaps ``via`` which format, which is then converted."""
+    again = partial(plan_loops, assignment, types, variant, skip_fill=skip_fill, user_schedule=user_schedule, via=via)
+    result = types[assignment.target.tensor]
+    near = result if via is None else TensorType.of(result.dtype, via, widest_index(result), result.fill)
+    known = {**types, assignment.target.tensor: near}
     trace = trace or Trace(verify=variant.options.verify)
     uncut = replace(variant, tile=user_schedule is None)  # user schedules start from loops that are not cut
     # In which forms. Sums over different variables may stand apart, where that is cheaper.
     explicit = trace("explicit sums", explicit_sums, assignment)
-    summed = trace("one sum", one_sum, explicit, types, variant.options)
-    normal = trace("one order", one_order, summed, types, variant.options)
-    forms = trace("independent sums", forms_of, normal, types, uncut)
+    summed = trace("one sum", one_sum, explicit, known, variant.options)
+    normal = trace("one order", one_order, summed, known, variant.options)
+    forms = trace("independent sums", forms_of, normal, known, uncut)
     # In which views. A structured operand is walked by its own levels, or stored plainly first.
-    views = trace("format views", views_of, forms, types, uncut)
+    views = trace("format views", views_of, forms, known, uncut)
     # In which loops. Every strategy prices every view; only the cheapest is written out as concrete index notation.
-    planned = trace("cheapest schedule", cheapest_schedule, views, normal, types, uncut)
-    # In which way to the result: values are inserted, or it may be cheaper to append another format and convert it.
-    if user_schedule is None:
-        planned = trace("cheapest way", cheapest_way, planned, forms, types)
+    planned = trace("cheapest schedule", cheapest_schedule, views, normal, known, uncut)
     # Loops are cut where that keeps data in the cache. Threads share the outermost one if iterations are independent.
     if uncut.tiles:
         planned = trace("tiling", tile_loops, planned)
@@ -134,24 +136,15 @@ def plan_loops(
     planned = trace("positions", share_positions, planned)
     if user_schedule is not None:
         planned = trace("user schedule", _scheduled_by_user, planned, explicit, user_schedule)
-        planned = trace("result placement", cheapest_way, planned, (), types)
+    # What the loops do not append is inserted, if the result takes it.
+    planned = trace("result placement", placed, planned, known)
     if variant.wide_index:
         wide = replace(planned.result, index_dtypes=("int64",) * len(planned.result.index_dtypes))
         planned = replace(planned, types={**planned.types, planned.target.tensor: wide})
     read = {a.tensor for stmt in assignments(planned.program.stmt) for a in accesses(stmt.value)}
-    known = dict.fromkeys([*types, *(c.name for c in planned.conversions)])
-    operands = tuple([name for name in known if name in read and name != planned.target.tensor])
-    return PlannedLoops(explicit, planned, operands, types, variant, again, skip_fill, user_schedule)
-
-
-def ways_of(loops: PlannedLoops) -> tuple[Way, ...]:
-    """Return the ways to the result of an assignment, the cheapest first, and those that are refused."""
-    if loops.lead is not None:
-        return (Way("share arrays", f"the result has the index arrays of {loops.lead.tensor}", 0.0),)
-    trace = Trace(keep=True)
-    loops.replan(trace=trace)
-    (schedule,), (forms,) = trace.snapshots["cheapest schedule"], trace.snapshots["independent sums"]
-    return result_ways(schedule, forms, loops.types)
+    names = dict.fromkeys([*types, *(c.name for c in planned.conversions)])
+    operands = tuple([name for name in names if name in read and name != planned.target.tensor])
+    return PlannedLoops(explicit, planned, operands, types, variant, again, skip_fill, user_schedule, via=via)
 
 
 def _scheduled_by_user(planned: Schedule, explicit: Assignment, change: UserSchedule) -> Schedule:

@@ -21,7 +21,7 @@ from .analysis.merge_lattice import TooManyCases
 from .analysis.runtime_fills import fill_operands
 from .assembly.insertion_writer import InsertionWriter, can_share, insertion_function
 from .codegen import CText, NameMaker
-from .compiler import LoweredFunction, PlannedLoops, generate, lower, ways_of
+from .compiler import LoweredFunction, PlannedLoops, generate, lower
 from .concrete_notation import to_text as statement_text
 from .concrete_notation.traversal import assignments, foralls_of
 from .concrete_notation.values import RuntimeValue
@@ -206,13 +206,6 @@ class Module:
             for name in ("schedule", "attribute queries", "lattices"):
                 del stages[name]
         return stages
-
-    @property
-    def ways(self) -> str:
-        """The ways to the result, with the price of each in iterations, and those that are refused."""
-        if self.loops.variant.conversion or self.is_specified:
-            return "this is a conversion: weft.explain(A.asformat, ..., ways=True) lists its ways"
-        return "\n".join(["the price of each way, in iterations of loops:", *map(str, ways_of(self.loops))])
 
     @property
     def passes(self) -> dict[str, str]:

@@ -245,9 +245,9 @@ NAMES = tuple(one.name for one in (*OPTIMIZATIONS, *ON_DEVICES))
 
 PASSES = (
     "explicit sums", "one sum", "one order", "independent sums", "format views", "cheapest schedule",
-    "cheapest way", "tiling", "parallel loop", "positions", "user schedule", "result placement", "entry tiles",
-    "lowering", "serial scans", "simplify", "prefetch rows", "single entries", "register blocks", "reciprocals",
-    "scalar powers", "vector math", "prefetch", "merge branches", "polling", "partial sums",
+    "tiling", "parallel loop", "positions", "user schedule", "result placement", "entry tiles", "lowering",
+    "serial scans", "simplify", "prefetch rows", "single entries", "register blocks", "reciprocals", "scalar powers",
+    "vector math", "prefetch", "merge branches", "polling", "partial sums",
 )  # fmt: skip
 """The compiler's passes: each is one line of ``weft.compiler``."""
 STAGES = ("index notation", "formats", "schedule", "attribute queries", "concrete notation", "lattices", "ir", "c")

@@ -13,7 +13,6 @@ from weft.assembly.insertion_writer import InsertionWriter
 from weft.assembly.user_query_writer import UserQueryWriter
 from weft.errors import LoweringError
 from weft.execution import ConversionReport, plan_for_operands, plan_of, steps
-from weft.execution.conversion_plan import ways
 from weft.execution.conversion_request import (
     DataFacts,
     leaves_out_fill,
@@ -25,6 +24,7 @@ from weft.execution.facts import Source
 from weft.execution.hash_growth import table_insertion
 from weft.execution.kernel import insertion_kernel
 from weft.execution.plan_cache import plans as kept_plans
+from weft.execution.result_ways import ways
 from weft.formats import Compressed, Format, Singleton, TensorType, parse_format
 from weft.formats.levels import Morton
 from weft.index_notation.nodes import Access, Assignment

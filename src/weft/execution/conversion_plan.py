@@ -1,7 +1,7 @@
 """Ways of conversions, with their prices: which steps lead from one type of tensor to another, and why no others.
 
-``ways`` and ``conversion`` are functions of a source, a target, facts and the settings alone. A way may go by another
-format, to which and from which the cheapest way is taken again. Duplicates are summed.
+``ways_of_copy`` and ``conversion`` are functions of a source, a target, facts and the settings alone. A way may go by
+another format, to which and from which the cheapest way is taken again. Duplicates are summed.
 """
 
 from __future__ import annotations
@@ -22,13 +22,13 @@ from ..formats.append_chains import coordinate_list_format, is_appendable
 from ..remapping import Remapping
 from ..remapping.nodes import Binary, axes_of, counters_of
 from ..scheduling.operand_conversions import widest_index
-from ..scheduling.ways import Way, cheapest_first
 from ..storage import tensor_type
 from .conversion_request import Conversion, DataFacts, plan_conversion, why_not_reuse
 from .entry_lists import copier, sorted_type
 from .facts import LoopFacts, Source
 from .kernel import insertion_kernel
 from .steps import Append, Insert, ListEntries, ReuseArrays, ShareTail, SortEntries, Step
+from .ways import BETWEEN, Way, cheapest_first
 
 _ONE = (0,)
 """What each step of a conversion reads: one tensor. ``Conversion.plan`` says which."""
@@ -38,7 +38,7 @@ _VISITED, _AMONG_ALL, _RUNS = 1.0, 6.0, 0.5  # visited; among all elements of an
 _STORED, _APPENDED, _LISTED = 1.0, 2.0, 4.0  # in an array, appended, with wide coordinates
 _SHARED = 1.0  # whose value is that of the source
 _PLACED, _IN_ROW, _SORTED = 3.0, 6.0, 14.0  # at a place that queries tell; sorted into its row, and among all
-_BETWEEN, _EMPTY = 1.0, 25.0  # memory of another tensor; rows most of which are empty
+_EMPTY = 25.0  # rows most of which are empty
 _UNWANTED = 1000.0  # what config.disable has
 _THREADS = 2.0  # how many times as fast several threads are
 _NESTED = 2  # how often a conversion may go by another format on the way to another format
@@ -55,13 +55,13 @@ def conversion(source: Source, target: TensorType, facts: DataFacts, options: Co
         asked += [make(source, target, facts) for make in makers]
         best = cheapest_first([best, *asked])[0]
     if best.price < inf:
-        return Conversion(source, target, facts, best.name, best.plan, best.price)
+        return Conversion(source, target, facts, best.name, best.steps, best.price)
     reasons = "; ".join(f"{way.name}: {way.reason}" for way in asked)
     raise FormatError(f"{source.type.format} cannot be converted to {target.format}: {reasons}")
 
 
-def ways(source: Source, target: TensorType, facts: DataFacts) -> tuple[Way, ...]:
-    """Return all ways from a source to a type of result, the cheapest first, then those that are refused."""
+def ways_of_copy(source: Source, target: TensorType, facts: DataFacts) -> tuple[Way, ...]:
+    """Return all ways of a conversion, the cheapest first, then those that are refused."""
     return cheapest_first(make(source, target, facts) for _, makers in _ways_of(source, target) for make in makers)
 
 
@@ -242,7 +242,7 @@ def via(what: str, source: Source, target: TensorType, facts: DataFacts) -> Way:
         second = plan_conversion(Source.copy(middle), target, inside)
     except FormatError as error:
         return Way(name, str(error))
-    price, is_sorted = first.price + second.price + _BETWEEN, all(level.ordered for level in format.levels)
+    price, is_sorted = first.price + second.price + BETWEEN, all(level.ordered for level in format.levels)
     # Each row costs something even if it is empty: to sort all entries is faster for few entries in many rows.
     rows = _axes_of_rows(format) - (_axes_of_rows(target.format) if is_sorted else set())
     if any(facts.empty_coordinates[axis] for axis in rows):

@@ -43,6 +43,12 @@ class DataFacts(NamedTuple):
         return self._replace(nested=self.nested + 1)
 
     @classmethod
+    def typical(cls, target: Format, far_longer: bool) -> DataFacts:
+        """Return the facts about a tensor of a typical size, for which the loops of expressions are planned."""
+        n = target.order
+        return cls(False, (False,) * n, far_longer, "int32", (1000,) * n if target.is_curved else ())
+
+    @classmethod
     def of(cls, target: Format, shape: tuple[int, ...], entries: int) -> DataFacts:
         """Return the facts about tensors of a shape with a number of stored values, for a format."""
         largest = max((*shape, *target.level_shape(shape), entries) if target.is_structured else (*shape, entries))

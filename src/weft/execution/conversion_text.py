@@ -11,6 +11,7 @@ from ..optimizations import PASSES, STAGES
 from ..records import cached, record
 from .conversion_request import Conversion
 from .format_names import described
+from .ways import listed
 
 if TYPE_CHECKING:
     from . import planning
@@ -32,8 +33,7 @@ class ConversionReport:
     @property
     def ways(self) -> str:
         """All ways, the cheapest first, with prices; then those that are refused, with the reasons."""
-        ways = planning.ways(self.conversion.source, self.conversion.target, self.conversion.facts)
-        return "\n".join(["the price of an entry by each way:", *map(str, ways)])
+        return listed(planning.ways(self.conversion.source, self.conversion.target, self.conversion.facts))
 
     @cached
     def stages(self) -> dict[str, str]:

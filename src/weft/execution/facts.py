@@ -24,6 +24,7 @@ class Source:
     assignment: Assignment
     types: tuple[TensorType, ...]  # in the order in which the assignment reads the operands
     skip_fill: bool = False  # whether to leave out entries equal to the fill value
+    variant: Variant = Variant(conversion=True)  # what else the loops of an expression are planned for
 
     @classmethod
     def copy(cls, type: TensorType, skip_fill: bool = False) -> Source:
@@ -50,6 +51,7 @@ class LoopRequest:
     variant: Variant  # what else they are planned for
     skip_fill: bool = False  # whether to store no entries equal to the fill value
     lead: Access | None = None  # the operand whose index arrays the result shares
+    via: Format | None = None  # the format that they write if it is converted to that of the result
 
 
 @record

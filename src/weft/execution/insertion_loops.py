@@ -8,7 +8,7 @@ import numpy as np
 
 from ..analysis.contributions import copied_access, entry_order_of, has_one_position_each, keeps_duplicates
 from ..analysis.insertion_plan import fills_rows, plan_insertion, reused_arrays
-from ..assembly.result_ways import adding
+from ..assembly.placement import adding
 from ..compiler import PlannedLoops, schedule_entry_loops, tile_entry_loops
 from ..concrete_notation.traversal import foralls_of
 from ..concrete_notation.values import same_value

@@ -35,9 +35,10 @@ from .structure import Structure, check_writable, require_structure
 if TYPE_CHECKING:
     from ..analysis import runtime_fills
     from ..module import Module
-    from . import summary
+    from . import planning, summary
 else:
     runtime_fills, summary = Door("weft.analysis.runtime_fills"), Door("weft.execution.summary")
+    planning = Door("weft.execution.planning")
 
 watching: dict[int, list[tuple[Kernel, tuple[Storage, ...]]]] = {}
 """The kernels that threads have run while they were watched, with their operands, by thread."""
@@ -203,7 +204,7 @@ class Kernel:
     @property
     def ways(self) -> str:
         """The ways to the result, with their prices, and those that are refused."""
-        return self.module.ways
+        return planning.listed_ways(self.loops)
 
     @property
     def origins(self) -> tuple[str | None, ...]:

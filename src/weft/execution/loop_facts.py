@@ -72,8 +72,8 @@ def module(request: Request) -> Module:
         shared = plan_on_structure(request.assignment, request.types, request.lead, request.variant)
         assert shared is not None
         return Module(shared)
-    loops = plan_loops(request.assignment, request.types, request.variant, skip_fill=request.skip_fill)
-    return Module(loops)
+    skip_fill, via = request.skip_fill, request.via
+    return Module(plan_loops(request.assignment, request.types, request.variant, skip_fill=skip_fill, via=via))
 
 
 def _table_insertion(request: TableRequest) -> Module:

@@ -34,8 +34,8 @@ from ..storage import fill_of, tensor_type
 from ..variant import Variant
 from .alternatives import ALTERNATIVES, Choice
 from .conversion_plan import conversion as conversion
-from .conversion_plan import ways as ways
-from .facts import EntryRequest, LoopRequest
+from .conversion_request import DataFacts
+from .facts import EntryRequest, LoopRequest, Source
 from .full_results import may_spread, spreading
 from .insertion_loops import entry_loops
 from .loop_facts import loop_facts as loop_facts
@@ -46,6 +46,9 @@ from .loop_facts import run_facts as run_facts
 from .loop_facts import varied as varied
 from .loops import Loops
 from .plan_facts import InSteps, KernelPlan, PlanFacts, PlanRequest, ValuesOnly, WithFills
+from .result_ways import cheapest_loops
+from .result_ways import ways as ways
+from .ways import Way, listed
 
 
 def plan(request: PlanRequest, user_schedule: UserSchedule | None = None) -> PlanFacts:
@@ -151,12 +154,30 @@ def kernel_or_program(
     One kernel is tried first. Programs are for merges with too many cases, but not for the schedule of a user.
     """
     all_types = {assignment.target.tensor: target, **types}
-    planned = Module(plan_loops(assignment, all_types, variant, skip_fill=prune, user_schedule=user_schedule))
     if user_schedule is not None:
-        return Loops(None, planned)
+        return Loops(
+            None, Module(plan_loops(assignment, all_types, variant, skip_fill=prune, user_schedule=user_schedule))
+        )
+    facts = DataFacts.typical(target.format, variant.no_dense_levels)
+    loops = cheapest_loops(Source(assignment, tuple(types.values()), prune, variant), target, facts)
+    planned = Module(loops)
     if (pairs := in_pairs(explicit_sums(assignment), types)) is not None and not planned.is_within(MANY_CASES):
         return pairs
-    return Loops(LoopRequest(assignment, all_types, variant, prune), planned)
+    return Loops(LoopRequest(assignment, all_types, variant, prune, via=loops.via), planned)
+
+
+def listed_ways(loops: Loops) -> str:
+    """Return the ways to what loops compute as text."""
+    request, planned = loops.request, loops.module.loops
+    if not isinstance(request, LoopRequest | None) or planned.variant.conversion:
+        return "this is a conversion: weft.explain(A.asformat, ..., ways=True) lists its ways"
+    if planned.lead is not None:
+        return listed([Way("share arrays", f"the result has the index arrays of {planned.lead.tensor}", 0.0)])
+    names = dict.fromkeys(a.tensor for a in planned.assignment.value.distinct_accesses)
+    types = tuple([planned.types[name] for name in names])
+    source = Source(planned.assignment, types, planned.skip_fill, planned.variant)
+    target = planned.types[planned.schedule.target.tensor]
+    return listed(ways(source, target, DataFacts.typical(target.format, planned.variant.no_dense_levels)))
 
 
 def _kernel_plan(
