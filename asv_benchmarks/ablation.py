@@ -212,10 +212,13 @@ def scattered_rows() -> Run:
     return lambda: a[order]
 
 
-def scattered_sddmm() -> Run:
-    a = csr("uniform")
-    given = {"A": a, "C": numbers(a.shape[0], 32), "D": numbers(a.shape[1], 32)}
-    return lambda: weft.evaluate("E(i,j) = A(i,j)*C(i,k)*D(j,k)", **given)
+def scattered_sddmm(format: str) -> Callable[[], Run]:
+    def make() -> Run:
+        a = csr("uniform").asformat(format)
+        given = {"A": a, "C": numbers(a.shape[0], 32), "D": numbers(a.shape[1], 32)}
+        return lambda: weft.evaluate("E(i,j) = A(i,j)*C(i,k)*D(j,k)", **given)
+
+    return make
 
 
 def binary(name: str, run: Callable[[Any, Any], Any], format: str = "csr") -> Callable[[], Run]:
@@ -340,6 +343,7 @@ CASES: dict[str, Callable[[], Run]] = {
     "ell SpMV": product("uniform", "ell"),
     "dia to csr": conversion(lambda: csr("Lin").asformat("dia"), "csr"),
     "SpMM 32": product("Lin", "csr", 32),
+    "ell SpMM": product("uniform", "ell", 32),
     "dense product": dense_product,
     "bsr SpMV": product("blocked3", "bsr"),
     "bsr SpMM": product("blocked3", "bsr", 32),
@@ -363,7 +367,9 @@ CASES: dict[str, Callable[[], Run]] = {
     "coo SpMV": product("uniform", "coo"),
     "csr to csc": conversion(lambda: csr("uniform"), "csc"),
     "scattered rows": scattered_rows,
-    "SDDMM, scattered rows": scattered_sddmm,
+    "SDDMM, scattered rows": scattered_sddmm("csr"),
+    "SDDMM by coo": scattered_sddmm("coo"),
+    "threads: SDDMM, scattered rows": scattered_sddmm("csr"),
     "coo to csf": conversion(lambda: csr("uniform").asformat("coo"), "csf"),
     "full columns": full_columns,
     "full product": full_product,

@@ -129,12 +129,12 @@ OPTIMIZATIONS = (
     Optimization(
         "prefetch",
         "Memory is asked for some entries before it is read or written.",
-        ("short rows SpMV", "scattered SpMV", "coo SpMV", "csr to csc", "scattered rows"),
+        ("short rows SpMV", "scattered SpMV", "coo SpMV", "ell SpMM", "csr to csc", "scattered rows"),
     ),
     Optimization(
         "prefetch-rows",
         "Memory is asked for whole rows at scattered coordinates, some entries before they are read.",
-        ("MTTKRP, single entries", "SDDMM, scattered rows"),
+        ("MTTKRP, single entries", "SDDMM, scattered rows", "SDDMM by coo", "threads: SDDMM, scattered rows"),
     ),
     Optimization(
         "merge-branches",

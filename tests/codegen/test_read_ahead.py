@@ -1,6 +1,7 @@
 """Memory asked for ahead: where loops go along lists, where their coordinates lead, and nowhere else."""
 
 import re
+from functools import partial
 
 import numpy as np
 import pytest
@@ -70,6 +71,16 @@ def test_rows_of_rows_are_asked_for_as_one_list():
     assert "A3_pos[int64(A2_pos[" in before  # how many entries there are to a row, asked once
 
 
+def test_rows_across_lists_are_asked_for_once_before_loops_over_strips():
+    found = text("M(i,r) = A(i,j)*C(j,r)", A=("ell", 2), **dict.fromkeys("MC", ("dense", 2)))
+    before, _, _ = found.partition("for r_strip in")
+    lines = [line.strip() for line in before.rstrip().splitlines()[-5:]]
+    assert lines[:2] == ["for i in chunk_begin .. chunk_end:", "if (i & 7) == 0:"]
+    assert lines[2] == "for r_strip_ahead in 0 .. int64(A1_size[0]):"
+    assert lines[3] == "weft_prefetch_read(A3_crd + (r_strip_ahead * A1_dim + (i + 64)))"
+    assert found.count("A_vals + (") == 1
+
+
 def test_rows_across_lists_are_asked_for():
     found = text("C(i,j) = A(i,j)", conversion=True, C=("dense", 2), A=("ell", 2))
     assert "weft_prefetch_read(A3_crd + (nth_i_of_A * A1_dim + (i + 64)))" in found
@@ -101,6 +112,16 @@ def test_one_operand_of_two_is_read_in_order(format, scattered):
     assert re.findall(r"weft_prefetch_row\((\w)_vals", found) == [scattered]
 
 
+@pytest.mark.parametrize(("statement", "coo", "lists"), [(SDDMM, ("E", "A"), 2), (MTTKRP, ("T",), 3)])
+def test_lists_that_are_walked_by_segments_are_sampled_as_one(statement, coo, lists):
+    operands = {name: ("coo", 2 if name in "EA" else 3) for name in coo}
+    found = text(statement, prefetch_rows, **MATRICES, **operands)
+    samples = re.findall(r"(\w+): int64 = chunk_end - 8 if weft_scattered_rows_int32\((\w+), (.*), ", found)
+    assert {where for _, _, where in samples} == {"chunk_begin, chunk_end"}
+    assert {array for _, array, _ in samples} == {f"{coo[-1]}{k}_crd" for k in range(lists - 1, lists + 1)}
+    assert all(f" < {until}:" in found for until, _, _ in samples)
+
+
 @pytest.mark.parametrize("format", ["csr", "dense", "dia", "bsr"])
 def test_rows_in_registers_and_in_order_are_left_alone(format):
     found = text("M(i,r) = A(i,j)*C(j,r)", prefetch_rows, A=(format, 2), **MATRICES)
@@ -126,12 +147,12 @@ def test_segments_with_room_between_them_are_left_alone():
 
 @pytest.mark.parametrize("ty", ["int32", "int64"])
 def test_scattered(ty):
-    name = f"weft_scattered_{ty}"
-    declared = f"bool {name}(const {ty}_t *list, int64_t begin, int64_t end, int64_t bytes);"
-    ffi, library = build(emit_library([name]), declarations=declared)
+    names = [f"weft_scattered_{ty}", f"weft_scattered_rows_{ty}"]
+    declared = "".join(f"bool {n}(const {ty}_t *list, int64_t begin, int64_t end, int64_t bytes);" for n in names)
+    ffi, library = build(emit_library(names), declarations=declared)
     n = 1 << 18
 
-    def scattered(coordinates, begin=0, size=8):
+    def scattered(coordinates, begin=0, size=8, name=names[0]):
         coordinates = np.ascontiguousarray(coordinates, dtype=ty)
         address = ffi.cast(f"{ty}_t *", coordinates.ctypes.data)
         return getattr(library, name)(address, begin, len(coordinates), size)
@@ -149,6 +170,12 @@ def test_scattered(ty):
     stencil = (np.arange(n // 5)[:, None] + [-1000, -1, 0, 1, 1000]).ravel()
     assert not scattered(stencil)
     assert not scattered(anywhere, size=0)
+    # The share of a thread has fewer rows than there are elements for which prefetches pay.
+    rows = partial(scattered, name=names[1], size=128)
+    assert rows(anywhere[:5000])
+    assert not rows(anywhere[:4000])
+    assert not rows(anywhere[:5000], size=64)
+    assert not rows(anywhere[:5000] % 32_000)
 
 
 @pytest.mark.parametrize("threads", [1, 2])
@@ -164,7 +191,8 @@ def test_rows_change_no_bits(rank, threads):
     for off in (set(), {"prefetch-rows"}):
         with config.override(num_threads=threads, parallel_threshold=1, disable=off):
             values = [weft.evaluate(SDDMM, A=A.asformat(f), C=C, D=D).to_coo()[1] for f in ("csr", "coo")]
-            values.append(weft.evaluate(MTTKRP, T=T, C=C, D=D, format="dense"))
+            lists = (T, T.asformat("coo"))
+            values += [weft.evaluate(MTTKRP, T=one, C=C, D=D, format="dense") for one in lists]
             found.append([v.tobytes() for v in values])
     assert found[0] == found[1]
 

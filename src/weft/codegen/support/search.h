@@ -22,13 +22,12 @@ static inline int64_t weft_search_TYPE(const TYPE_t *list, int64_t begin, int64_
   return at < end && list[at] == value ? at : -1;
 }
 
-//: weft_scattered_TYPE for int32, int64
-/* Heuristic: do the coordinates in list[begin .. end) reach elements, of some bytes each, that are scattered over more
-   memory than caches hold? If so, prefetching these elements pays. The test samples the list: it holds if the samples
-   span more than 1 MiB, and if most of them are far from all of the 32 coordinates before them. */
-static inline bool weft_scattered_TYPE(const TYPE_t *list, int64_t begin, int64_t end, int64_t bytes) {
+//: weft_sampled_TYPE for int32, int64
+/* Do the coordinates in list[begin .. end), more than 32, reach elements, of some bytes each, that are scattered over
+   more memory than caches hold? The test samples the list: it holds if the samples span more than 1 MiB, and if most of
+   them are far from all of the 32 coordinates before them. */
+static inline bool weft_sampled_TYPE(const TYPE_t *list, int64_t begin, int64_t end, int64_t bytes) {
   enum { SAMPLES = 32, RECENT = 32, NEAR_BYTES = 256, CACHED_BYTES = 1 << 20 };
-  if (end - begin < 1 << 16 || bytes <= 0) return false;
   const TYPE_t *here = list + begin + RECENT;
   const int64_t step = (end - begin - RECENT) / SAMPLES;
   int64_t low = here[0], high = low, scattered = 0;
@@ -48,12 +47,19 @@ static inline bool weft_scattered_TYPE(const TYPE_t *list, int64_t begin, int64_
   return scattered > SAMPLES / 2;
 }
 
-//: weft_scattered_rows_TYPE for int32, int64; needs weft_scattered_TYPE
+//: weft_scattered_TYPE for int32, int64; needs weft_sampled_TYPE
+/* Heuristic: do the coordinates in list[begin .. end) reach elements, of some bytes each, for which prefetches pay? */
+static inline bool weft_scattered_TYPE(const TYPE_t *list, int64_t begin, int64_t end, int64_t bytes) {
+  enum { FEW = 1 << 16 };
+  return end - begin >= FEW && bytes > 0 && weft_sampled_TYPE(list, begin, end, bytes);
+}
+
+//: weft_scattered_rows_TYPE for int32, int64; needs weft_sampled_TYPE
 /* Do the coordinates in list[begin .. end) reach rows, of some bytes each, for which prefetches pay? Rows must be long,
-   and span four times the memory of elements for which these pay. */
+   and span four times the memory of elements for which these pay. A share of a thread has few of them. */
 static inline bool weft_scattered_rows_TYPE(const TYPE_t *list, int64_t begin, int64_t end, int64_t bytes) {
-  enum { LONG = 128 };
-  return bytes >= LONG && weft_scattered_TYPE(list, begin, end, bytes / 4);
+  enum { FEW = 1 << 12, LONG = 128 };
+  return end - begin >= FEW && bytes >= LONG && weft_sampled_TYPE(list, begin, end, bytes / 4);
 }
 
 //: weft_find_TYPE for int32, int64

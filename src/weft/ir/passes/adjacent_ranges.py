@@ -19,9 +19,10 @@ def put(expr: ir.Expr, var: ir.Var, value: ir.Expr) -> ir.Expr:
     return simplify_expression(found)
 
 
-def adjoin(begin: ir.Expr, end: ir.Expr, var: ir.Var) -> bool:
-    """Return whether the segment of each value of ``var`` ends where the segment of the next value begins."""
-    return var.name in used_names(begin) and put(begin, var, add(var, lit(1))) == simplify_expression(end)
+def adjoin(begin: ir.Expr, end: ir.Expr, var: ir.Var, after: ir.Expr | None = None) -> bool:
+    """Return whether the segment of each value of ``var`` ends where that of the next, ``after``, begins."""
+    after = add(var, lit(1)) if after is None else after
+    return var.name in used_names(begin) and put(begin, var, after) == simplify_expression(end)
 
 
 def fuse_adjacent_ranges(loop: ir.For) -> ir.For:

@@ -21,7 +21,7 @@ from ..builder import (
     mul,
     sub,
 )
-from ..traversal import declared_names, rewrite, statements, used_names, walk
+from ..traversal import assigned_names, declared_names, rewrite, statements, used_names, walk
 from ..types import size_of
 from .adjacent_ranges import put
 
@@ -53,15 +53,17 @@ class Leaps:
         far = (ir.Call(f"{scattered}_{a.ty[:-1]}", (a, first, last, size), "bool") for a, size in self.lists)
         return ir.Declare(self.until, ir.Select(lor(*far), sub(last, lit(self.by)), first))
 
-    def taken(self, loop: ir.For, over_list: bool, before: ir.Stmt = _NOTHING) -> ir.Stmt:
+    def taken(self, loop: ir.For | ir.While, over_list: bool, before: ir.Stmt = _NOTHING) -> ir.Stmt:
         """Return the loop with prefetch instructions in the iterations before ``until``.
 
         A short loop is duplicated, so that the copy without prefetch instructions costs no more than the old loop.
         """
         # A body with branches or loops counts as long and is not duplicated: each iteration tests whether to prefetch.
         if any(isinstance(n, ir.If | ir.For | ir.While) for n in statements(loop.body)):
-            sometimes = if_(lt(loop.var, self.until), block(*self.asks))
+            position = loop.var if isinstance(loop, ir.For) else loop.cond.a  # type: ignore[attr-defined]
+            sometimes = if_(lt(position, self.until), block(*self.asks))
             return replace(loop, body=block(before, sometimes, loop.body))
+        assert isinstance(loop, ir.For)
         asking = replace(loop, body=block(before, *self.asks, loop.body))
         loop = replace(loop, body=block(before, loop.body))
         if over_list:
@@ -71,7 +73,7 @@ class Leaps:
 
 def leaps(loop: ir.For, until: ir.Var, assigned: Set[str]) -> Leaps | None:
     """Return the prefetch gathers of the elements whose coordinates a loop reads in order, or None without any."""
-    if nests(loop) or not has_fixed_bounds(loop, assigned):
+    if nests(loop) or not has_fixed_bounds(loop):
         return None
     lists: dict[tuple[ir.Expr, ir.Expr], None] = {}
     asks: dict[ir.Stmt, None] = {}
@@ -88,10 +90,10 @@ def leaps(loop: ir.For, until: ir.Var, assigned: Set[str]) -> Leaps | None:
     return Leaps(until, tuple(lists), tuple(asks)) if asks else None
 
 
-def has_fixed_bounds(loop: ir.For, assigned: Set[str]) -> bool:
+def has_fixed_bounds(loop: ir.For) -> bool:
     """Return whether the bounds of a loop can be used both before it and inside it, since nothing changes them."""
     changed = {name for array, _, write in elements(loop.body) if write for name in used_names(array)}
-    return not (used_names(loop.start) | used_names(loop.stop)) & (changed | assigned)
+    return not (used_names(loop.start) | used_names(loop.stop)) & (changed | assigned_names(loop.body))
 
 
 def reached(array: ir.Expr, place: ir.Expr, loop: ir.For, hidden: Set[str]) -> tuple[ir.Expr, ir.Expr] | None:
@@ -113,7 +115,7 @@ def reached(array: ir.Expr, place: ir.Expr, loop: ir.For, hidden: Set[str]) -> t
     return coordinate.array, mul(sub(one, none), lit(size_of(array.ty[:-1])))
 
 
-def nests(loop: ir.For) -> bool:
+def nests(loop: ir.For | ir.While) -> bool:
     """Return whether a loop contains other loops."""
     return any(isinstance(n, ir.For | ir.While) for n in statements(loop.body))
 

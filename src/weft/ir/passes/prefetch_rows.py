@@ -21,7 +21,7 @@ BY = 8
 
 def row_leaps(loop: ir.For, until: ir.Var, assigned: Set[str]) -> Leaps | None:
     """Return the prefetches of the rows whose coordinates a loop reads in order, or None without any."""
-    if not has_fixed_bounds(loop, assigned):
+    if not has_fixed_bounds(loop):
         return None
     lists: dict[tuple[ir.Expr, ir.Expr], None] = {}
     asks: dict[ir.Stmt, None] = {}

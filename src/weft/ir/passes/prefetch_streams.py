@@ -8,12 +8,13 @@ Prefetches slow down loops inside as well, since compilers then vectorize these 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from itertools import takewhile
 
 from ...records import record, replace
 from .. import nodes as ir
-from ..builder import add, block, if_, lit, lt, mul, sub
-from ..traversal import assigned_names, declared_names, fresh_variables, used_names, walk
+from ..builder import add, block, eq, if_, lit, lt, mul, sub
+from ..traversal import Node, assigned_names, declared_names, fresh_variables, rewrite, statements, used_names, walk
 from ..types import size_of
 from .adjacent_ranges import adjoin, put
 from .prefetch_gathers import Leaps, ask, elements, expanded, kept, leaps, nests
@@ -25,6 +26,8 @@ FEW = 12
 """Average number of entries in a row from which its list is not prefetched."""
 ROWS = 64
 """Rows between the prefetch of the entries of a row and their use, if the rows lie across adjacent lists."""
+LINE_ROWS = 8
+"""Rows between two prefetches of such entries before loops over strips."""
 STRETCH = 16
 """Entries of a list that are prefetched together."""
 _LINE = 64  # bytes of a cache line
@@ -51,7 +54,7 @@ class _Rows:
         begin, end, first = (expanded(e, values) for e in (self.begin, self.end, self.first))
         sizes = self.leaps.names if self.leaps else set()
         hidden = {*declared_names(loop.body)} & (used_names(begin) | used_names(first) | sizes)
-        if hidden or loop.var.name in sizes or not adjoin(begin, end, loop.var):
+        if hidden or loop.var.name in sizes or not adjoin(begin, end, loop.var, _after(loop)):
             return None
         low, high, lowest, highest = (put(e, loop.var, at) for e in (begin, first) for at in (loop.start, loop.stop))
         return replace(self, begin=low, end=high, first=lowest, last=highest)
@@ -123,24 +126,27 @@ class _Reader:
                 case ir.Parallel(loop=chunks):  # declarations stay inside, so that each chunk has its own
                     body, _ = self.read(chunks.body, None, {}, alone)
                     rewritten.append(replace(s, loop=replace(chunks, body=body)))
-                case ir.While(body=body):
+                case ir.While(body=body) if self.streams or (walk := _segments(s, rewritten)) is None:
                     body, _ = self.read(body, None, {}, alone=False)
                     rewritten.append(replace(s, body=body))
-                case ir.For(body=body):
-                    body, inside = self.read(body, s, {}, alone=False)
+                case ir.For(body=body) | ir.While(body=body):
+                    if isinstance(s, ir.For):
+                        walk = s
+                    assert walk is not None
+                    body, inside = self.read(body, walk, {}, alone=False)
                     # Declarations move out of as many loops as possible, as long as the rows of these adjoin.
                     for inner in inside:
                         wider = None if loop is None else inner.around(loop, values)
                         rewritten.append(inner.declared(values)) if wider is None else rows_here.append(wider)
-                    inner_loop = replace(s, body=block(*self.across(s, loop, values), body))
-                    if (rows := self.rows(s, loop, values)) is not None:
+                    inner_loop = replace(s, body=block(*self.across(walk, loop, values), *self.beyond(walk), body))
+                    if (rows := self.rows(walk, loop, values)) is not None:
                         rows_here.append(rows)
                         rewritten += [
                             *rows.asks,
                             rows.leaps.taken(inner_loop, over_list=False) if rows.leaps else inner_loop,
                         ]
                     else:
-                        rewritten.append(self.listed(s, inner_loop) if alone else inner_loop)
+                        rewritten.append(self.listed(walk, inner_loop) if alone else inner_loop)
                 case _:
                     rewritten.append(s)
             # The statements that follow see the value of this declaration.
@@ -154,8 +160,8 @@ class _Reader:
             return None
         first, last = expanded(s.start, values), expanded(s.stop, values)
         # The bounds are evaluated before the loop, so that they must not use a variable of its body.
-        within = {*declared_names(loop.body), *self.assigned}
-        if used_names(first) & within or not adjoin(first, last, loop.var):
+        within = {*declared_names(loop.body), *self.assigned} - {loop.var.name}
+        if used_names(first) & within or not adjoin(first, last, loop.var, _after(loop)):
             return None
         distance = self.fresh(f"{s.var.name}_prefetch_ahead", "int64")
         asks = tuple(ask(array, add(s.start, distance)) for array in _along(s) if self.streams)
@@ -175,10 +181,31 @@ class _Reader:
         """
         if not self.streams or loop is None or loop.unroll or not _is_plain(s) or nests(s):
             return []
+        return list(self.adjacent(s, loop, values))
+
+    def beyond(self, loop: ir.For) -> list[ir.Stmt]:
+        """Return the prefetches of such lists before loops that each read all of them, as loops over strips do."""
+        if not self.streams or loop.unroll or not _is_plain(loop):
+            return []
+        strips = [n for n in statements(loop.body) if isinstance(n, ir.For) and nests(n)]
+        asks: dict[Node, None] = {}
+        changing = {*declared_names(loop.body), *self.assigned, loop.var.name}
+        for n in dict.fromkeys(n for one in strips for n in statements(one.body)):
+            if not isinstance(n, ir.For) or not _is_plain(n) or (used_names(n.start) | used_names(n.stop)) & changing:
+                continue
+            # The loops over strips of several widths read the same lists.
+            if some := self.adjacent(n, loop, {}):
+                at = {n.var: ir.Var(f"{strips[0].var.name}_ahead")}
+                asks[rewrite(ir.For(n.var, n.start, n.stop, block(*some)), at.get)] = None  # type: ignore[arg-type]
+        # A line of each list lasts for several iterations.
+        return [if_(eq(ir.Binary("&", loop.var, lit(LINE_ROWS - 1)), lit(0)), block(*asks))] if asks else []  # type: ignore[arg-type]
+
+    def adjacent(self, s: ir.For, loop: ir.For, values: Mapping[str, ir.Expr]) -> dict[ir.Stmt, None]:
+        """Return the prefetches of adjacent lists in a loop over these."""
         inside = {**values, **kept(s.body, self.assigned)}
         used = [(array, expanded(index, inside)) for array, index, _ in elements(s.body)]
         if not any(_reads(place) for _, place in used):
-            return []  # loops over plain arrays, which compilers optimize best
+            return {}  # loops over plain arrays, which compilers optimize best
         hidden = ({*declared_names(loop.body), *self.assigned} - {s.var.name}) | {loop.var.name}
         asks: dict[ir.Stmt, None] = {}
         for array, place in used:
@@ -187,9 +214,9 @@ class _Reader:
                     of = used_names(first)
                     if s.var.name in of and not hidden & of:
                         asks[ask(array, add(first, add(loop.var, lit(ROWS))))] = None
-        return list(asks)
+        return asks
 
-    def listed(self, s: ir.For, rewritten: ir.For) -> ir.Stmt:
+    def listed(self, s: ir.For, rewritten: ir.For | ir.While) -> ir.Stmt:
         """Return ``rewritten``, a loop over a whole list, with prefetch gathers, and streams if its entries scatter.
 
         ``s`` is the loop before its body was rewritten.
@@ -207,6 +234,27 @@ class _Reader:
         if gathers is None:
             return replace(rewritten, body=block(stretch, rewritten.body))
         return block(gathers.declared(s.start, s.stop), gathers.taken(rewritten, over_list=True, before=stretch))
+
+
+def _segments(loop: ir.While, before: Sequence[ir.Stmt]) -> ir.For | None:
+    """Return a loop that walks a list by segments as one whose step is the length of a segment; None for others."""
+    match loop:
+        case ir.While(cond=ir.Binary("<", position, end), body=ir.Block(stmts=(*others, ir.Set(var, after)))) if (
+            var == position and nests(loop) and isinstance(after, ir.Var)
+        ):
+            declared = takewhile(lambda n: isinstance(n, ir.Declare), reversed(before))
+            starts = [n.value for n in declared if n.var == var and n.value is not None]  # type: ignore[attr-defined]
+            if starts and var.name not in assigned_names(block(*others)):
+                return ir.For(var, starts[0], end, loop.body, step=sub(after, var))
+    return None
+
+
+def _after(loop: ir.For) -> ir.Expr:
+    """Return the value of the variable of a loop in its next iteration."""
+    match loop.step:
+        case ir.Binary("-", after, loop.var):
+            return after
+    return add(loop.var, loop.step or lit(1))
 
 
 def _stretch(array: ir.Expr, place: ir.Expr) -> list[ir.Stmt]:
