@@ -190,6 +190,25 @@ COMPUTATIONS = {
         "y(i) = A(i,j)*x(j) - B(i,j)*x(j)",
         "y(i) = sum(j, A(i,j)*x(j)) - sum(j, x(j)*B(i,j))",
     ],
+    "a centred product": [
+        "y(i) = (A(i,j) - c)*B(j,k)*x(k)",
+        "y(i) = sum(j, (A(i,j) - c)*sum(k, B(j,k)*x(k)))",
+        "y(i) = sum(k, x(k)*sum(j, B(j,k)*(A(i,j) - c)))",
+    ],
+    "centred normal equations": [
+        "y(i) = (A(j,i) - c)*A(j,k)*x(k)",
+        "y(i) = sum(j, (A(j,i) - c)*sum(k, A(j,k)*x(k)))",
+    ],
+    "a standardized matrix and a vector": [
+        "y(i) = (A(i,j) - b(j))/d(j)*x(j)",
+        "y(i) = x(j)*((A(i,j) - b(j))/d(j))",
+        "y(i) = A(i,j)*(x(j)/d(j)) - sum(k, b(k)*(x(k)/d(k)))",
+    ],
+    "exponentials and a vector": [
+        "y(i) = exp(A(i,j))*x(j)",
+        "y(i) = sum(j, x(j)*exp(A(i,j)))",
+        "y(i) = (exp(A(i,j)) - 1)*x(j) + sum(k, x(k))",
+    ],
     "column sums of a product": [
         "y(k) = A(i,j)*B(j,k)",
         "y(k) = sum(j, sum(i, A(i,j))*B(j,k))",

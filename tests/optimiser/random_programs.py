@@ -108,7 +108,9 @@ class Statements:
                     a("ij", most=2), a("j", may="j", most=1), rows, f"{rows}/2", "2", f"2*{a('ij', most=2)}"
                 )
                 scaled = self.pick("", f"{a('j', most=1)}*", "2*")
-                total = f"{scaled}({first} {self.pick('+', '-')} {second})"
+                by = self.pick("", "", "/4", f"/(2 + abs({a('j', may='j', most=1)}))")
+                first = self.pick(first, first, f"cos({first})", f"{first}*{a('i', may='i', most=1)}")
+                total = f"{scaled}(({first} {self.pick('+', '-')} {second}){by})"
                 return f"y(i) = {self.pick(total, f'sum(j, {total})*2', f'sum(j, {total})')}"
             case "counted":
                 first, rows = a("ij", most=2), a("i", may="i", most=1)
@@ -135,7 +137,7 @@ class Statements:
             self.used = {}
             text = self.text(kind)
             target, value = text.split(" = ")
-            names = set(re.sub("exp|sum|max|min|prod|abs|square", "", value))
+            names = set(re.sub("exp|cos|sum|max|min|prod|abs|square", "", value))
             if set(target.partition("(")[2]) & set("ijkl") <= names:
                 break
         arrays, storages = {}, {}

@@ -179,6 +179,13 @@ LAZY = {
     "a sum of two and a vector": [lambda A, B, x: (A + B) @ x, lambda A, B, x: A @ x + B @ x],
     "a sum of two and a matrix": [lambda A, B, X: (A + B) @ X, lambda A, B, X: A @ X + B @ X],
     "a difference and a vector": [lambda A, B, x: (A - B) @ x, lambda A, B, x: A @ x - B @ x],
+    "a centred product": [lambda A, B, c, x: (A - c) @ B @ x, lambda A, B, c, x: (A - c) @ (B @ x)],
+    "centred normal equations": [lambda A, c, x: (A - c).T @ (A @ x), lambda A, c, x: (A - c).T @ A @ x],
+    "a standardized matrix and a vector": [
+        lambda A, b, d, x: ((A - b) / d) @ x,
+        lambda A, b, d, x: ((A - b) / d * x).sum(1),
+    ],
+    "exponentials and a vector": [lambda A, x: np.exp(A) @ x, lambda A, x: (np.exp(A) * x).sum(1)],
     "weighted squares": [lambda A, w: (w[:, None] * A * A).sum(), lambda A, w: w @ (A * A).sum(1)],
     "a scaled product with a vector": [lambda A, x, z: z * (A @ x), lambda A, x, z: (z[:, None] * A) @ x],
     "a scaled total": [lambda A, c: c * A.sum(), lambda A, c: (c * A).sum()],
@@ -214,6 +221,7 @@ def test_the_programs_are_those_that_cost_least(operands):
         "two products": 1, "three matrices": 1, "four matrices": 2, "total of a product": 1,
         "row sums of a product": 1, "product of sums": 2, "masked step": 1, "Tucker core": 2,
         "similarity of rows": 2, "cosines": 2, "normal equations": 1, "column sums of a product": 1,
+        "a centred product": 1, "centred normal equations": 2, "a standardized matrix and a vector": 1,
     }  # fmt: skip
 
 

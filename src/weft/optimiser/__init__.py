@@ -22,7 +22,7 @@ from ..records import replace
 from .contraction import FULL
 from .cuts import ONE_DIAGONAL, diagonals_first, narrow_sums_first
 from .parts import CHOICES, OwnTensors
-from .rules import COUNTED, ORDER, RULES, SPLIT, rewritten
+from .rules import COUNTED, ORDER, RULES, SPLIT, rewritten, split
 from .rules import ordered as one_order
 
 __all__ = ["TABLE", "one_order", "one_sum", "optimise"]
@@ -50,7 +50,11 @@ def optimise(
     summed, rules = rewritten(explicit, types, options)
     normal = one_order(summed, types, options)
     parts = OwnTensors(normal, types, numbers, options)
-    last = replace(normal, value=parts.in_terms_of_parts(normal.value, normal.target.indices))
+    last = before = replace(normal, value=parts.in_terms_of_parts(normal.value, normal.target.indices))
+    while (last := split(before, parts.types, options)) != before:
+        parts.estimates.measure(last.value.distinct_accesses)
+        before = replace(last, value=parts.in_terms_of_parts(last.value, last.target.indices))
+    last = replace(last, value=parts.with_sums_first(last.value, last.target.indices))
     if not parts.statements or not _same_result(explicit, last, parts):
         return Program((assignment,), assignment, ())
     return Program(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence, Set
+from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from typing import Any, TypeAlias
 
 from ..analysis.implicit_values import typed_implicit_value
@@ -69,8 +69,12 @@ class Estimates:
         self.sizes: dict[str, float] = {}
         self.counts = any(n.degrees for n in numbers.values())  # whether entries along axes were counted
         self._densities: dict[tuple[Expr, frozenset[str]], float] = {}
+        self.measure(accesses)
+
+    def measure(self, accesses: Iterable[Access]) -> None:
+        """Note the sizes of the variables of operands."""
         for access in accesses:
-            for v, n in zip(access.indices, numbers[access.tensor].shape, strict=True):
+            for v, n in zip(access.indices, self.numbers[access.tensor].shape, strict=True):
                 self.sizes[v] = max(1.0, float(n))
 
     def add(self, target: Access, type: TensorType, entries: float) -> None:

@@ -8,10 +8,11 @@ where it is unless that costs ``WORTH`` times as much.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
 
 from ..analysis.implicit_values import typed_implicit_value
 from ..analysis.result_type import part_format, result_dtype, result_fill, result_format
-from ..analysis.terms import Dtypes
+from ..analysis.terms import Dtypes, additive_terms
 from ..code_options import CodeOptions
 from ..concrete_notation.transformations import factors, product
 from ..concrete_notation.values import same_value
@@ -29,11 +30,12 @@ from ..index_notation.traversal import (
     variables,
     walk,
 )
+from ..records import replace
 from ..trees import outermost
 from .contraction import FULL, MOST_VARIABLES, Contraction, Way
 from .estimate import Estimates, free_set, levels_of
 from .price import ENTRY, KERNEL, Nests, conversions, each, pointwise, weight
-from .rules import Rule, is_exact
+from .rules import Facts, Rule, is_exact, is_plain, terms_of
 from .statements import Statements
 
 WORTH = 1.5
@@ -48,7 +50,7 @@ DEAR = 2.0
 
 CHOICES = (
     Rule("contraction-order", "`A(i,j)*B(j,k)*x(k)` is `A(i,j)*T(j)`, where `T(j) = sum(k, B(j,k)*x(k))`",
-         "operands are arrays or have the fill value 0, and have one dtype"),
+         "operands are arrays, have the fill value 0, or are sums that come apart, and have one dtype"),
     Rule("own-tensors", "`A(i,j)/sum(k, A(i,k))` is `A(i,j)/T(i)`, where `T(i) = sum(k, A(i,k))`; equal sums are one",
          "in place, it would be computed anew at each coordinate", keeps_bits=True),
     Rule("invariant-parts", "`A(i,j)*(x(j)/d(j))` is `A(i,j)*T(j)`, where `T(j) = x(j)/d(j)`",
@@ -103,11 +105,27 @@ class OwnTensors(Statements):
     def _reduction(self, expr: Reduce, axes: tuple[str, ...]) -> Expr:
         """Return a reduction in terms of its parts."""
         if has_reduction(expr.body):
-            return Reduce(expr.op, expr.vars, self._with_sums_apart(expr.body, tuple(free_variables(expr.body)), axes))
+            expr = replace(expr, body=self._with_sums_apart(expr.body, tuple(free_variables(expr.body)), axes))
+        if has_reduction(expr.body):
+            return expr
         # An array that holds zeros where a sparse operand stores nothing must not meet 1/0.
         if expr.op == "add" and self.reorders and self.enabled("contraction-order") and _stays_finite(expr.body):
             return self._contracted(expr, axes)
         return self._with_dear_parts_apart(expr)
+
+    def with_sums_first(self, expr: Expr, axes: tuple[str, ...]) -> Expr:
+        """Return an expression over some axes in which sums with fewer variables do not decide the loops of others."""
+        if not (self.enabled("own-tensors") and self.reorders):
+            return expr
+        sums = [s for _, term in additive_terms(expr) for s in outermost_reductions(term) if not has_reduction(s.body)]
+        first = [s for s in dict.fromkeys(sums) if free_set(s) < {*axes}]
+        others = [s for s in sums if s not in first]
+        together = sum([conversions(s, self.estimates) for s in others]) if first else 0.0
+        together += sum([self._in_place(s, expr, axes, ()) for s in first])
+        if not others or not self._pays(together, sum([self._apart(s) for s in first])):
+            return expr
+        reason = "in place, loops would have to be around it that the others need not have"
+        return self._with_parts(expr, axes, first, reason)
 
     # -- sums inside expressions --------------------------------------------------------------------------------
     def _with_sums_apart(self, expr: Expr, axes: tuple[str, ...], first: tuple[str, ...] = ()) -> Expr:
@@ -121,17 +139,19 @@ class OwnTensors(Statements):
         if any(has_reduction(each_sum.body) for each_sum in sums):
             return expr
         together = sum([self._in_place(each_sum, expr, axes, first) for each_sum in sums])
-        apart = 0.0
-        for each_sum in sums:
-            vs = free_set(each_sum)
-            entries = self.estimates.entries(each_sum, vs)
-            apart += self._alone(each_sum) + ENTRY * entries + KERNEL
-        if not self._pays(together, apart):
+        if not self._pays(together, sum([self._apart(each_sum) for each_sum in sums])):
             return expr
+        return self._with_parts(expr, axes, sums, "in place, it would be computed anew at each coordinate")
+
+    def _apart(self, part: Reduce) -> float:
+        """Return the price of a reduction that is a tensor of its own."""
+        return self._alone(part) + ENTRY * self.estimates.entries(part, free_set(part)) + KERNEL
+
+    def _with_parts(self, expr: Expr, axes: tuple[str, ...], sums: Sequence[Reduce], reason: str) -> Expr:
+        """Return an expression in which reductions are tensors of their own, as far as tensors can hold them."""
         for each_sum in sums:
             order = tuple([v for v in axes if v in free_set(each_sum)])
             order += tuple([v for v in free_variables(each_sum) if v not in order])
-            reason = "in place, it would be computed anew at each coordinate"
             target = self.part(self._reduction(each_sum, order), order, reason)
             if target is None:
                 continue
@@ -204,7 +224,7 @@ class OwnTensors(Statements):
         rest = [f for f in parts if not isinstance(f, Literal)]
         if not len(rest) + (len(expr.vars) > 1) >= 3 or len(rest) < 2 or not self._distributes(expr.body, rest):
             return expr
-        nests = Nests(self.estimates, [*axes, *variables(expr.body)])
+        nests = Nests(self.estimates, [*axes, *variables(expr.body)], partial(self._terms, dtype=self.dtype(expr)))
         numbers = [nests.number(f) for f in rest]
         summed = sum([nests.bits[v] for v in expr.vars])
         contraction = Contraction(nests, numbers, summed)
@@ -229,9 +249,21 @@ class OwnTensors(Statements):
             return False
         for f in rest:
             dense = all(self.types[a.tensor].format.is_dense for a in f.distinct_accesses)
-            if not dense and not same_value(typed_implicit_value(f, self.types), 0):
+            if (
+                not dense
+                and not self._terms(f, self.dtype(body))
+                and not same_value(typed_implicit_value(f, self.types), 0)
+            ):
                 return False
         return True
+
+    def _terms(self, factor: Expr, dtype: str) -> list[list[Expr]]:
+        """Return the factors of the terms of a sum that are scanned one after the other; none for another factor."""
+        facts = Facts(self.dtype, self.types)
+        terms = [term for _, term, by in terms_of(factor, dtype, facts) if not by]
+        plain = all(is_plain(f, facts) for term in terms for f in term if not facts.is_dense(f))
+        whole = facts.is_dense(factor) or not plain or not self.enabled("split-sums")
+        return [] if whole or len(terms) < 2 else [[f for f in term if not isinstance(f, Literal)] for term in terms]
 
     def _as_written(self, contraction: Contraction, axes: tuple[str, ...]) -> float:
         """Return the price of one kernel: in one nest, or with sums apart inside it that no variable connects."""

@@ -6,7 +6,7 @@ Only the ranking matters. The constants were measured once.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 from ..index_notation.nodes import Access, Apply, Expr, Reduce
 from ..trees import fold
@@ -58,7 +58,7 @@ def weight(expr: Expr) -> float:
 class Factor:
     """A factor of a product that is reduced, with bit masks of its variables."""
 
-    __slots__ = ("convertible", "entries", "expr", "mask", "order", "side", "sparse", "strides", "weight")
+    __slots__ = ("convertible", "entries", "expr", "mask", "order", "side", "sparse", "strides", "terms", "weight")
 
     def __init__(self, expr: Expr | None, mask: int, order: tuple[int, ...], sparse: bool, entries: float = 0.0):
         self.expr, self.mask, self.sparse, self.entries = expr, mask, sparse, entries
@@ -67,6 +67,7 @@ class Factor:
         self.strides = 0 if sparse else sum(order[:-1])  # the variables over which loops pass an array in strides
         self.convertible = sparse  # whether it can be stored in another order
         self.side: Side | None = None  # bounds of its numbers of entries, where these are known
+        self.terms: list[tuple[int, ...]] = []  # the factors of each term, if they may be scanned one after the other
 
     @classmethod
     def of(cls, expr: Expr, bits: dict[str, int], estimates: Estimates) -> Factor:
@@ -90,8 +91,13 @@ class Factor:
 class Nests:
     """Prices of nests of loops that each reduce a product, as kernels run them: with factors hoisted."""
 
-    def __init__(self, estimates: Estimates, variables: Iterable[str]):
-        self.estimates = estimates
+    def __init__(
+        self,
+        estimates: Estimates,
+        variables: Iterable[str],
+        terms: Callable[[Expr], Sequence[Sequence[Expr]]] = lambda factor: (),
+    ):
+        self.estimates, self.terms = estimates, terms
         self.names = tuple(dict.fromkeys(variables))
         self.bits = {v: 1 << k for k, v in enumerate(self.names)}
         self.factors: list[Factor] = []
@@ -104,7 +110,9 @@ class Nests:
     def number(self, expr: Expr) -> int:
         """Return the number of a factor."""
         if expr not in self._numbers:
-            self._numbers[expr] = self.add(Factor.of(expr, self.bits, self.estimates))
+            factor = Factor.of(expr, self.bits, self.estimates)
+            factor.terms = [tuple([self.number(f) for f in term]) for term in self.terms(expr)]
+            self._numbers[expr] = self.add(factor)
         return self._numbers[expr]
 
     def add(self, factor: Factor) -> int:
@@ -177,9 +185,22 @@ class Nests:
             for order in orders:
                 price = self._price(numbers, summed, order, lead, joins, min(limit, cheapest[0]))
                 cheapest = min(cheapest, (price, order))
+            spread = [n for n in numbers if self.factors[n].sparse]
+            if summed and len(spread) == 1 and (terms := self.factors[spread[0]].terms):
+                cheapest = min(cheapest, (self._in_scans(numbers, spread[0], terms, summed), orders[0]))
             if cheapest[0] < math.inf:
                 self._nests[key] = cheapest
         return cheapest
+
+    def _in_scans(self, numbers: Sequence[int], spread: int, terms: Sequence[tuple[int, ...]], summed: int) -> float:
+        """Return the price of the terms of a factor, each times the others: those that are not summed are outside."""
+        total, rest = 0.0, [n for n in numbers if n != spread]
+        for term in terms:
+            inside, over = [n for n in (*rest, *term) if self.factors[n].mask & summed], 0
+            for n in inside:
+                over |= self.factors[n].mask
+            total += math.inf if summed & ~over else self.price(inside, summed)[0]
+        return total
 
     def _orders(self, numbers: Sequence[int]) -> list[tuple[int, ...]]:
         """Return orders of loops: the levels of one sparse operand first, then those of the others, arrays last."""

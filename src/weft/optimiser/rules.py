@@ -10,16 +10,16 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
 from ..analysis.coordinate_sets import is_full
-from ..analysis.implicit_values import typed_implicit_value
-from ..analysis.terms import Dtypes, additive_terms
+from ..analysis.implicit_values import absent_value, convert, implicit_value
+from ..analysis.terms import Dtypes
 from ..code_options import CodeOptions
 from ..concrete_notation.transformations import factors, product
-from ..concrete_notation.values import same_value
+from ..concrete_notation.values import UNKNOWN, RuntimeValue, same_value
 from ..formats import Compressed, Format, TensorType
 from ..formats.format import dtypes_of
 from ..index_notation import expression_text
@@ -40,7 +40,7 @@ from ..index_notation.traversal import (
 )
 from ..records import record, replace
 from ..remapping import Remapping
-from ..trees import outermost
+from ..trees import fold, outermost
 
 
 class Facts:
@@ -67,6 +67,11 @@ class Facts:
     def is_dense(self, expr: Expr) -> bool:
         """Return whether all operands are arrays."""
         return all(self.types[a.tensor].format.is_dense for a in expr.distinct_accesses)
+
+    def elsewhere(self, expr: Expr) -> Any:
+        """Return the number that an expression is where sparse operands store nothing; None if arrays decide."""
+        value = _beside_arrays(expr, self.types)
+        return None if value is UNKNOWN or isinstance(value, RuntimeValue) else value
 
 
 @record
@@ -154,6 +159,9 @@ def _shape(expr: Expr) -> str:
     return expression_text(renamed(expr, dict.fromkeys(tensors(expr), "_"), names))
 
 
+_Term: TypeAlias = tuple[bool, list[Expr], list[Expr]]  # whether it is subtracted, its factors and its divisors
+
+
 def split_sum(node: Expr, facts: Facts) -> Expr | None:
     """Scan each operand instead of all coordinates or of merging both.
 
@@ -163,60 +171,102 @@ def split_sum(node: Expr, facts: Facts) -> Expr | None:
         return None
     parts = factors(node.body)
     places = [k for k, part in enumerate(parts) if not facts.is_dense(part)]
-    terms = additive_terms(parts[places[0]]) if len(places) == 1 else []
-    terms = [(negative, _with_quotient_inside(term, facts)) for negative, term in terms]
-    rest = [part for k, part in enumerate(parts) if [k] != places]
-    products = [product([*rest, *factors(term)]) for _, term in terms]
-    same = all(facts.dtype(each) == facts.dtype(node) and {*node.vars} <= {*free_variables(each)} for each in products)
-    ways = {_decides(term, node, facts) or _is_apart(term, node, facts) for _, term in terms}
-    if len(terms) < 2 or not same or not ways <= {"sparse", "apart"} or "sparse" not in ways:
+    terms = terms_of(parts[places[0]], facts.dtype(node), facts) if len(places) == 1 else []
+    if len(terms) < 2:
         return None
-    scans: list[Expr] = [Reduce("add", node.vars, each) for each in products]
+    rest, over = [part for k, part in enumerate(parts) if [k] != places], {*node.vars}
+    products = [_with_divisors([*rest, *term], [d for d in by if {*free_variables(d)} & over], node, facts)
+                for _, term, by in terms]  # fmt: skip
+    ways = {_way(each, node, facts) for each in products}
+    if not ways <= {"sparse", "apart"} or "sparse" not in ways:
+        return None
+    scans: list[Expr] = [Reduce("add", node.vars, product(each)) for each in products]
     # Loops that share none are told apart by their variables: the sums of A(i,j) and of A(j,j) share none, nor does one
     # of arrays. Factors that do not have the variables of a sum leave it, and share nothing.
-    loops, over = {*free_variables(node)}, {*node.vars}
-    inside = [[{*free_variables(f)} for f in factors(each)] for each in products]
-    around = {frozenset().union(*[vs for vs in each if vs & over]) - over for each in inside}
+    loops = {*free_variables(node)}
+    around = {frozenset().union(*[vs for f in each if (vs := {*free_variables(f)}) & over]) - over for each in products}
     shared = "apart" not in ways and around == {frozenset(loops)}
     if len(node.vars) > 1 or not shared or not loops or not loops <= {*facts.place}:
         scans = [renamed(scan, variables={v: facts.unused(v) for v in node.vars if k}) for k, scan in enumerate(scans)]
+    for k, (_, _, by) in enumerate(terms):
+        for divisor in by:
+            if not {*free_variables(divisor)} & over:
+                scans[k] = Apply("divide", (scans[k], divisor))
     total: Expr = Apply("negative", (scans[0],)) if terms[0][0] else scans[0]
-    for (negative, _), scan in zip(terms[1:], scans[1:], strict=True):
+    for (negative, _, _), scan in zip(terms[1:], scans[1:], strict=True):
         total = Apply("subtract" if negative else "add", (total, scan))
-    return total
+    return total if facts.dtype(total) == facts.dtype(node) else None
 
 
-def _with_quotient_inside(term: Expr, facts: Facts) -> Expr:
-    """Return a product that is divided by a number with its last factor divided, so that its factors are seen."""
-    match term:
-        case Apply(op="divide", args=(Apply(op="multiply") as numerator, number)) if not number.children:
-            parts = [part for part in factors(numerator) if not isinstance(part, Literal)]
-            if not free_variables(number) and {facts.dtype(part) for part in parts} == {facts.dtype(term)}:
-                *first, last = factors(numerator)
-                return product([*first, Apply("divide", (last, number))])
-    return term
+def terms_of(expr: Expr, dtype: str, facts: Facts) -> list[_Term]:
+    """Return the terms of a factor of a product of some dtype.
+
+    A function that is a number where nothing is stored is this number, and what it is more elsewhere. Sums and products
+    in other dtypes, in which they may wrap around, are one term.
+    """
+
+    def terms(node: Expr, below: list[list[_Term]]) -> list[_Term]:
+        match node if facts.dtype(node) == dtype else None:
+            case Apply(op="subtract", args=(_, Literal())) if is_plain(node, facts):
+                return [(False, [node], [])]
+            case Apply(op="add" | "subtract" as op):
+                return below[0] + [(m != (op == "subtract"), f, d) for m, f, d in below[1]]
+            case Apply(op="negative"):
+                return [(not m, f, d) for m, f, d in below[0]]
+            case Apply(op="multiply") if min(map(len, below)) == 1:
+                return [(m != n, [*f, *g], [*d, *e]) for m, f, d in below[0] for n, g, e in below[1]]
+            case Apply(op="divide", args=(_, by)) if facts.is_dense(by):
+                return [(m, f, [*d, by]) for m, f, d in below[0]]
+        elsewhere = None if facts.is_dense(node) else facts.elsewhere(node)
+        if not elsewhere or not np.isfinite(elsewhere) or dtype == "bool":
+            return [(False, [node], [])]
+        stored = node if facts.dtype(node) == dtype else Apply(dtype, (node,))
+        number = Literal(elsewhere.item() if isinstance(elsewhere, np.generic) else elsewhere)
+        return [(False, [Apply("subtract", (stored, number))], []), (False, [number], [])]
+
+    return fold(expr, terms)
 
 
-def _decides(term: Expr, total: Reduce, facts: Facts) -> str:
-    """Return "sparse" for arrays times a sparse operand, without which the term is zero, with all summed variables."""
-    sparse = [part for part in factors(term) if not facts.is_dense(part)]
-    decides = len(sparse) == 1 and {*total.vars} <= {*free_variables(sparse[0])} and _is_plain(sparse[0], facts)
-    return "sparse" if decides and facts.dtype(sparse[0]) == facts.dtype(total) else ""
+def _with_divisors(parts: list[Expr], divisors: Sequence[Expr], total: Reduce, facts: Facts) -> list[Expr]:
+    """Return factors of a sum, of which arrays are divided: those that have the variables of the divisors."""
+    parts, dtype = list(parts), facts.dtype(total)
+    for by in divisors:
+        by = by if facts.dtype(by) == dtype else Apply(dtype, (by,))
+        have = [k for k, f in enumerate(parts) if facts.is_dense(f) and {*free_variables(by)} <= {*free_variables(f)}]
+        if have:
+            parts[have[0]] = Apply("divide", (parts[have[0]], by))
+        else:
+            parts.append(Apply("divide", (Literal(1), by)))
+    # No product of the first factors is in another dtype, in which it might wrap around.
+    numbers, others = [f for f in parts if isinstance(f, Literal)], [f for f in parts if not isinstance(f, Literal)]
+    others.sort(key=lambda f: facts.dtype(f) != dtype)
+    ones = bool(others) and facts.dtype(product(others)) == dtype and [f.value for f in numbers] == [1]
+    return others if ones else [*numbers, *others]
 
 
-def _is_plain(part: Expr, facts: Facts) -> bool:
-    """Return whether an expression is a sparse operand that is zero where it stores nothing."""
-    if not isinstance(part, Access):
-        return False
-    type = facts.types[part.tensor]
+def _way(parts: Sequence[Expr], total: Reduce, facts: Facts) -> str:
+    """Return "sparse" for a product with an operand without which it is zero, with all summed variables.
+
+    Another one is "apart" if it is summed in fewer loops than there are around all terms.
+    """
+    loops, over = {*total.vars, *free_variables(total)}, {*total.vars}
+    have, sparse = [{*free_variables(f)} for f in parts], [f for f in parts if not facts.is_dense(f)]
+    others, dtype = [f for f in parts if not isinstance(f, Literal)], facts.dtype(total)
+    if not over <= {*itertools.chain(*have)} or not all(is_plain(f, facts) for f in sparse):
+        return ""
+    if facts.dtype(product(parts)) != dtype or (len(parts) > 2 and facts.dtype(others[0]) != dtype):
+        return ""
+    if any(over <= {*free_variables(f)} for f in sparse):
+        return "sparse"
+    return "apart" if all(vs < loops for vs in have) else ""
+
+
+def is_plain(part: Expr, facts: Facts) -> bool:
+    """Return whether an expression is zero where sparse operands store nothing."""
     # Views of structured formats derive further variables, whose names both sums would have.
-    return not (type.format.is_dense or type.format.is_structured) and same_value(type.fill, 0)
-
-
-def _is_apart(term: Expr, total: Reduce, facts: Facts) -> str:
-    """Return "apart" for a term of arrays that is summed in fewer loops than there are around all terms."""
-    every = {*total.vars, *free_variables(total)}
-    return "apart" if facts.is_dense(term) and all({*free_variables(f)} < every for f in factors(term)) else ""
+    types = [facts.types[a.tensor] for a in part.distinct_accesses]
+    is_structured = any(type.format.is_structured for type in types if not type.format.is_dense)
+    return not is_structured and (value := facts.elsewhere(part)) is not None and same_value(value, 0)
 
 
 def counted_entries(node: Expr, facts: Facts) -> Expr | None:
@@ -226,7 +276,7 @@ def counted_entries(node: Expr, facts: Facts) -> Expr | None:
     read = {*outermost(node.body, lambda part: isinstance(part, (Access, Reduce, Literal)))}
     sparse = [a for a in read if isinstance(a, Access) and not facts.is_dense(a)]
     others = {v for part in read if part not in sparse for v in free_variables(part)}
-    if len(sparse) != 1 or len(read) < 2 or not _is_plain(sparse[0], facts):
+    if len(sparse) != 1 or len(read) < 2 or not is_plain(sparse[0], facts):
         return None
     indices = sparse[0].indices
     # Inner reductions may have any values. Arrays that levels have are not what fills the sum.
@@ -261,7 +311,7 @@ RULES = (
 
 SPLIT = Rule(
     "split-sums", "`sum(j, (A(i,j) + B(i,j))*x(j))` is `sum(j, A(i,j)*x(j)) + sum(j, B(i,j)*x(j))`",
-    "terms are sparse operands, or arrays with fewer variables; other factors are arrays", split_sum,
+    "terms are zero where nothing is stored, or arrays with fewer variables; other factors are arrays", split_sum,
 )  # fmt: skip
 COUNTED = Rule(
     "counted-entries", "`sum(j, square(A(i,j) - m(i)))` is a sum over what `A` stores, and `n*square(0 - m(i))`",
@@ -333,12 +383,30 @@ def ordered(assignment: Assignment, types: Mapping[str, TensorType], options: Co
     return replace(assignment, value=expr) if keeps_fill(assignment.value, expr, types) else assignment
 
 
+def split(assignment: Assignment, types: Mapping[str, TensorType], options: CodeOptions) -> Assignment:
+    """Return an assignment with sums of terms apart, where others of its sums have become operands."""
+    facts = Facts(Dtypes(dtypes_of(types)), types, assignment.target.indices)
+    facts.names |= {*variables(assignment.value)}
+    expr = applied(SPLIT, assignment.value, facts, options)
+    return replace(assignment, value=expr) if keeps_fill(assignment.value, expr, types) else assignment
+
+
 def keeps_fill(old: Expr, new: Expr, types: Mapping[str, TensorType]) -> bool:
     """Return whether a result keeps its fill value, by which kernels know the elements that they need not store."""
     if new is old or all(same_value(type.fill, 0) for type in types.values()):
         return True
-    before, after = typed_implicit_value(old, types), typed_implicit_value(new, types)
+    before, after = _beside_arrays(old, types), _beside_arrays(new, types)
     return before is after or same_value(before, after)
+
+
+def _beside_arrays(expr: Expr, types: Mapping[str, TensorType]) -> Any:
+    """Return the value of an expression where sparse operands store nothing; it is unknown if arrays decide it."""
+
+    def absent(access: Access) -> Any:
+        type = types[access.tensor]
+        return UNKNOWN if access.indices and type.format.is_dense else absent_value(access, type)
+
+    return implicit_value(convert(expr, dtypes_of(types))[0], absent)
 
 
 # -- forms of one nest of loops, by price ----------------------------------------------------------------------------
