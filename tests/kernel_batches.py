@@ -127,8 +127,9 @@ def _compile_together(sources: Sequence[str]) -> None:
     # What kernels share, they share as the same text; their own functions begin with the names that they export.
     parts: dict[str, None] = {}
     for source, prefix in prefixes.items():
-        own = "|".join(re.findall(r"^int64_t weft_(\w+)\(", source, re.MULTILINE))
-        parts |= dict.fromkeys(re.sub(rf"\bweft_(?=(?:{own}))", f"{prefix}weft_", source).split("\n\n"))
+        own = "|".join(re.findall(r"\nint64_t weft_(\w+)\(", source))  # patterns that begin with text are found fast
+        own = rf"weft_(?<!\wweft_)(?=(?:{own}))"
+        parts |= dict.fromkeys(re.sub(own, f"{prefix}weft_", source).split("\n\n"))
     whole = loader.Wanted("\n\n".join(parts), (), "several kernels")
     (library,) = _open_all([whole])
     entry, toolchain = loader._entry(library)  # by which it is found without the text

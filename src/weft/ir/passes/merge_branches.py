@@ -26,7 +26,7 @@ def merge_branches(function: ir.Function) -> ir.Function:
         return function
     shared = {n.loop.var for n in stmts if isinstance(n, ir.Parallel)}  # the variables of loops over chunks
     loops = [n for n in stmts if isinstance(n, ir.For | ir.While) and getattr(n, "var", None) not in shared]
-    inside = {below for n in loops for below in statements(n.body)}
+    inside = {below for n in loops for below in statements(n.body) if isinstance(below, ir.For) and _merge_of(below)}
 
     def change(node: Any) -> ir.Stmt | None:
         if not isinstance(node, ir.For) or (parts := _merge_of(node)) is None or node in inside or node.var in shared:
