@@ -132,7 +132,9 @@ class Module:
 
     def text(self, name: str) -> CText:
         """Return the C text of one function, as it is compiled."""
-        return generate([self.lowered(name).ir], self.options, shared=True)
+        text = generate([self.lowered(name).ir], self.options, shared=True)
+        self._lowered.pop(name, None)  # a third of a plan's memory, for those who ask how its kernel was made
+        return text
 
     # -- what is shown ------------------------------------------------------------------------------------------
     @cached
