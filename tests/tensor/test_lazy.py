@@ -240,6 +240,16 @@ def test_other_numbers_run_the_same_kernels() -> None:
     assert len(kernels) == 5
 
 
+def test_explaining_computes_what_others_read_alone() -> None:
+    n = 1_000_000
+    L = weft.lazy(weft.random((n, n), nnz=100, format="csr", rng=0))
+    for too_much in (L - np.ones(n)[:, None], np.exp(L - np.ones(n)) @ np.ones(n)):  # memory, and time
+        assert "every i" in weft.explain(too_much)
+    text = weft.explain((L - L.mean()).T @ (L @ np.ones(n)))
+    assert "T1(j) = sum(k, A1(j,k)*A3(k))" in text
+    assert "not only those stored" not in text
+
+
 def test_einsum_and_notation_are_recorded() -> None:
     dense = _matrix(0)
     L = weft.lazy(weft.asarray(dense, format="csr"))

@@ -19,9 +19,9 @@ from ..index_notation.nodes import Assignment
 from ..index_notation.program import Numbers, Program
 from ..index_notation.traversal import tensors
 from ..records import replace
-from .contraction import FULL
 from .cuts import ONE_DIAGONAL, diagonals_first, narrow_sums_first
 from .parts import CHOICES, OwnTensors
+from .price import FULL
 from .rules import COUNTED, ORDER, RULES, SPLIT, rewritten, split
 from .rules import ordered as one_order
 

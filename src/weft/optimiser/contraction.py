@@ -20,8 +20,6 @@ MOST_PRICES = 1500
 """Factors that are priced for one expression, in all orders of all nests; then sets are summed in one nest."""
 MOST_ENTRIES = 2.0**31
 """Entries beyond which no intermediate result is tried."""
-FULL = 0.3
-"""The share of coordinates from which an intermediate result is stored as an array."""
 
 
 @record
@@ -88,7 +86,8 @@ class Contraction:
         space, times = self.nests.space(keep), self.nests.space(mask)
         share = min(1.0, self.nests.joined(touching, every) / max(1.0, self.nests.space(every)))
         entries = space * (1.0 if share >= 1 else -math.expm1(times * math.log1p(-share)))
-        sparse = any(self.nests.factors[n].sparse for n in touching) and entries <= FULL * space
+        is_array = self.nests.is_array(keep.bit_count(), entries, space)
+        sparse = any(self.nests.factors[n].sparse for n in touching) and not is_array
         axes = tuple([bit for bit in order if bit & keep])
         part = Factor(None, keep, axes, sparse, entries)
         part.side = self._side_of(touching, every, keep) if sparse and self.nests.estimates.counts else None

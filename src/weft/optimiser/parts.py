@@ -32,9 +32,9 @@ from ..index_notation.traversal import (
 )
 from ..records import replace
 from ..trees import outermost
-from .contraction import FULL, MOST_VARIABLES, Contraction, Way
+from .contraction import MOST_VARIABLES, Contraction, Way
 from .estimate import Estimates, free_set, levels_of
-from .price import ENTRY, KERNEL, Nests, conversions, each, pointwise, weight
+from .price import ENTRY, FULL, KERNEL, Nests, conversions, each, pointwise, weight
 from .rules import Facts, Rule, is_exact, is_plain, terms_of
 from .statements import Statements
 
@@ -72,6 +72,7 @@ class OwnTensors(Statements):
         super().__init__(assignment)
         self.estimates = Estimates(types, numbers, assignment.value.distinct_accesses)
         self.is_dense = result_format(assignment, types).is_dense
+        self.elements = self.estimates.space(assignment.target.indices) if self.is_dense else 0.0  # of a dense result
         self.enabled = options.enabled
         self.reorders = options.reassociate or is_exact(result_dtype(assignment.value, types))
         self._dtypes = {name: type.dtype for name, type in types.items()}
@@ -224,7 +225,9 @@ class OwnTensors(Statements):
         rest = [f for f in parts if not isinstance(f, Literal)]
         if not len(rest) + (len(expr.vars) > 1) >= 3 or len(rest) < 2 or not self._distributes(expr.body, rest):
             return expr
-        nests = Nests(self.estimates, [*axes, *variables(expr.body)], partial(self._terms, dtype=self.dtype(expr)))
+        nests = Nests(
+            self.estimates, [*axes, *variables(expr.body)], partial(self._terms, dtype=self.dtype(expr)), self._is_array
+        )
         numbers = [nests.number(f) for f in rest]
         summed = sum([nests.bits[v] for v in expr.vars])
         contraction = Contraction(nests, numbers, summed)
@@ -345,11 +348,15 @@ class OwnTensors(Statements):
         self.entries.append(float(f"{entries:.3g}"))
         return target
 
+    def _is_array(self, axes: int, entries: float, space: float) -> bool:
+        """Return whether a part is an array if it may be one: a vector costs no more than an array that is computed."""
+        return entries > FULL * space or (axes == 1 and space <= self.elements)
+
     def _type(self, part: Assignment, entries: float) -> tuple[TensorType, bool]:
         """Return the type of a part, and whether it is stored as an array."""
         types, axes = self.types, part.target.indices
         fill = result_fill(part.value, types)
-        full = entries > FULL * self.estimates.space(axes) or fill is None
+        full = self._is_array(len(axes), entries, self.estimates.space(axes)) or fill is None
         is_array = full and (self.is_dense or len(axes) < 2)
         format = Format.dense(len(axes)) if is_array else part_format(part, types)
         return TensorType.of(result_dtype(part.value, types), format, fill=0 if fill is None else fill), is_array

@@ -24,6 +24,8 @@ KERNEL = 10_000.0
 """Calling one more kernel."""
 VECTORS = 0.4
 """An operation in a loop along arrays, compared with one in other loops."""
+FULL = 0.3
+"""The share of coordinates from which an intermediate result is stored as an array."""
 ORDERS = 6
 """Loop orders that are priced for one nest."""
 
@@ -96,8 +98,9 @@ class Nests:
         estimates: Estimates,
         variables: Iterable[str],
         terms: Callable[[Expr], Sequence[Sequence[Expr]]] = lambda factor: (),
+        is_array: Callable[[int, float, float], bool] = lambda axes, entries, space: entries > FULL * space,
     ):
-        self.estimates, self.terms = estimates, terms
+        self.estimates, self.terms, self.is_array = estimates, terms, is_array
         self.names = tuple(dict.fromkeys(variables))
         self.bits = {v: 1 << k for k, v in enumerate(self.names)}
         self.factors: list[Factor] = []

@@ -688,9 +688,11 @@ def _explain_lazy(operands: Sequence[Any], named: Mapping[str, Any], stages: boo
     results = [function] if is_tensor else function.recorded([*arguments, *named.values()], (*named,))[0]
     values, texts, names = dict[str, Storage](), list[str](), dict[Any, str]()
     program = statements([node_of(x) for x in results])
+    later = {source.of for statement in program for source in statement.reads.values() if isinstance(source.of, str)}
     for statement in program:
         held = statement.storages(values)
-        values[statement.name] = statement.result(held)
+        if statement.name in later:  # their values may decide how others are computed
+            values[statement.name] = statement.result(held)
         assignment = statement.assignment
         if len(program) > 1:  # names that are those of the same tensors in all statements
             shown = {}
