@@ -149,6 +149,7 @@ TABLES = {
     "formats": lambda: by_peer_table("formats"),
     "operators": operators_table,
     "conversions": lambda: by_peer_table("conversions"),
+    "beside": lambda: plain("beside"),
     "sparse_vector": sparse_vector_table,
     "functions": lambda: plain("functions"),
     "latency": lambda: plain("latency"),

@@ -29,6 +29,7 @@ def _library() -> ctypes.CDLL | None:
             library = ctypes.CDLL(str(path))
             library.MKL_Set_Threading_Layer(_SEQUENTIAL)
             return library
+    print("MKL is not installed, so that its rows are left out: pip install mkl", file=sys.stderr)
     return None
 
 
