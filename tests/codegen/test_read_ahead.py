@@ -60,6 +60,15 @@ def test_lists_are_asked_for_by_stretches():
     assert "weft_prefetch_write(y_vals + int64(A1_crd[pA1 + 64]))" in found
 
 
+def test_places_that_are_computed_are_asked_for_where_they_scatter():
+    found = text("C(i,j) = A(i,j)", conversion=True, C=("dense", 2), A=("coo", 2))
+    asking, plain = found.split("for pA1 in pA1_prefetch_until .. ")
+    assert "weft_scattered_int32(A2_crd, chunk_begin, chunk_end, 8)" in asking
+    place = "int64(A1_crd[pA1 + 64]) * C2_dim + int64(A2_crd[pA1 + 64])"
+    assert f"weft_prefetch_write(C_vals + ({place}))" in asking
+    assert "prefetch" not in plain
+
+
 def test_what_is_scattered_into_is_asked_for():
     found = text("y(j) = A(i,j)*x(i)", y=("dense", 1), A=("csr", 2), x=("dense", 1))
     assert "weft_prefetch_write(y_vals + int64(A2_crd[pA2 + 64]))" in found

@@ -90,6 +90,31 @@ def leaps(loop: ir.For, until: ir.Var, assigned: Set[str]) -> Leaps | None:
     return Leaps(until, tuple(lists), tuple(asks)) if asks else None
 
 
+def computed_leaps(loop: ir.For, until: ir.Var, assigned: Set[str]) -> Leaps | None:
+    """Return the prefetches of elements that a loop over a list writes to places which it computes from several loads.
+
+    Each iteration computes its places, from arrays that the loop does not write: so an earlier one can do it as well.
+    """
+    uses = list(elements(loop.body))
+    written = {name for array, _, write in uses if write for name in used_names(array)}
+    values, hidden = kept(loop.body, assigned), {*declared_names(loop.body), *assigned}
+    branches = (ir.If, ir.For, ir.While, ir.Call)
+    if not has_fixed_bounds(loop) or any(isinstance(n, branches) for n in walk(loop.body)):
+        return None
+    lists: dict[tuple[ir.Expr, ir.Expr], None] = {}
+    asks: dict[ir.Stmt, None] = {}
+    for array, index, write in uses:
+        place = expanded(index, values)
+        loads = [n for n in walk(place) if isinstance(n, ir.Load)]
+        coordinates = [n for n in loads if n.index == loop.var and n.ty in _COORDINATES]
+        if not write or len(loads) < 2 or not coordinates or (used_names(place) | used_names(array)) & hidden:
+            continue
+        if not {name for load in loads for name in used_names(load.array)} & written:
+            lists |= {(n.array, lit(size_of(array.ty[:-1]))): None for n in coordinates}
+            asks[ask(array, put(place, loop.var, add(loop.var, lit(BY))), write)] = None
+    return Leaps(until, tuple(lists), tuple(asks)) if asks else None
+
+
 def has_fixed_bounds(loop: ir.For) -> bool:
     """Return whether the bounds of a loop can be used both before it and inside it, since nothing changes them."""
     changed = {name for array, _, write in elements(loop.body) if write for name in used_names(array)}

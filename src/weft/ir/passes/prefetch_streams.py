@@ -17,7 +17,7 @@ from ..builder import add, block, eq, if_, lit, lt, mul, sub
 from ..traversal import Node, assigned_names, declared_names, fresh_variables, rewrite, statements, used_names, walk
 from ..types import size_of
 from .adjacent_ranges import adjoin, put
-from .prefetch_gathers import Leaps, ask, elements, expanded, kept, leaps, nests
+from .prefetch_gathers import Leaps, ask, computed_leaps, elements, expanded, kept, leaps, nests
 from .prefetch_rows import row_leaps
 
 AHEAD = 256
@@ -223,7 +223,8 @@ class _Reader:
         """
         if not _is_plain(s):
             return rewritten
-        gathers = self.leaps(s, self.fresh(f"{s.var.name}_prefetch_until", "int64"), self.assigned)
+        until = self.fresh(f"{s.var.name}_prefetch_until", "int64")
+        gathers = self.leaps(s, until, self.assigned)
         asks: list[ir.Stmt] = []
         arrays = _along(s)
         if self.streams and len(arrays) > 1 and _scatters(s) and not nests(s):
@@ -231,6 +232,9 @@ class _Reader:
         # One test for each stretch costs less than a prefetch in each iteration.
         begins = ir.Binary("==", ir.Binary("&", s.var, lit(STRETCH - 1)), lit(0))
         stretch = if_(begins, block(*asks)) if asks else block()
+        # Loops that compute where they write gain from streams only if that is scattered.
+        if gathers is None and asks and (gathers := computed_leaps(s, until, self.assigned)) is not None:
+            gathers, stretch = replace(gathers, asks=(stretch, *gathers.asks)), block()
         if gathers is None:
             return replace(rewritten, body=block(stretch, rewritten.body))
         return block(gathers.declared(s.start, s.stop), gathers.taken(rewritten, over_list=True, before=stretch))
