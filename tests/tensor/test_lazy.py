@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import pickle
+import re
 import threading
 from collections.abc import Callable
 from typing import Any
@@ -160,9 +161,48 @@ def test_results_have_the_formats_of_the_steps() -> None:
         found, expected = weft.compute(function(L)), function(A)
         assert (found.format, repr(found.fill_value)) == ("csr", repr(expected.fill_value))
         np.testing.assert_allclose(found.todense(), expected.todense())
+    for function, *operands in _SPELT:
+        both = [(x, weft.lazy(x)) if isinstance(x, (weft.SparseTensor, np.ndarray)) else (x, x) for x in operands]
+        steps = _kind(function(*[x for x, _ in both]))
+        assert _kind(weft.compute(function(*[x for _, x in both]))) == steps
+        for static in (False, True):
+            assert _kind(weft.fused(function, static=static)(*operands)) == steps
+    assert _kind(weft.fused(np.exp)(np.array([True]))) == _kind(np.exp(np.array([True])))  # float16, which weft has not
     assert isinstance(weft.compute(L - L.mean() - x), np.ndarray)
     assert type(weft.compute(L.sum())) is np.float64
     assert weft.compute(1, L.sum(), "text")[::2] == (1, "text")
+
+
+def _kind(x: Any) -> tuple[Any, ...]:
+    """What is the same in every spelling."""
+    if not isinstance(x, weft.SparseTensor):
+        return type(x), np.shape(x), x.dtype, str(x.tolist())
+    return type(x), x.shape, x.dtype, str(x.todense().tolist()), x.format, repr(x.fill_value) * (not x.layout.is_dense)
+
+
+def _stored(values: Any, format: str, dtype: str = "float64", fill: float = 0) -> weft.SparseTensor:
+    return weft.asarray(np.array(values, dtype), format=format, fill_value=fill)
+
+
+_A = _stored(_matrix(0), "csr")
+_SPELT: list[tuple[Any, ...]] = [
+    *[(f, _A, _stored(v, "coo")) for v in ([2], [[2]], [[0]], [[[-2]]]) for f in (np.add, np.divide, np.not_equal)],
+    *[(f, _stored([2], "coo"), _stored([[3]], "csr")) for f in (np.add, np.multiply, np.matmul)],
+    *[(f, _stored(np.zeros((0, 4)), "csr"), _stored([[2]], "csc")) for f in (np.add, np.minimum)],
+    (np.where, _A > 0, _matrix(1), 0.0), (np.where, _A > 0, _stored([2], "coo"), _A),
+    (np.where, _stored([1], "coo", "bool"), _A, 1),
+    (np.where, _stored([1, 0], "csf", "bool"), 1.0, _stored([[0]], "coo")),
+    (np.floor_divide, _stored([[1, 2]], "dense"), np.full((1, 1), 2)),
+    *[(f, _stored([[0, 1]], "csr", "float32"), n) for n in (np.float64(0), np.complex64(0), np.float64(-2.0))
+      for f in (np.subtract, np.divide, np.not_equal)],
+    (lambda a: a / a.sum(), _stored([[0, -2]], "csr")), (np.copysign, _stored([[0, 2]], "csr", "uint8"), np.int64(0)),
+    (lambda a: np.clip(a, -1, 2), _stored(3, "dense")), (lambda a: np.clip(a, -1, -0.0), _A),
+    (lambda a: a.sum(axis=-1), _stored(3, "dense")), (lambda a: (a + 1).T.real, _stored(3, "dense")),
+    (lambda a: (a + 2.5) + a * 2.5, _A), (lambda a: np.minimum(np.maximum(a, np.inf), np.inf), _A.astype("complex64")),
+    *[(lambda a: a[None, ..., None], _stored(v, format)) for v, format in (([1, 0], "csf"), ([[1, 0]], "coo"))],
+    (np.greater, _stored([[0, 1]], "csr", fill=np.nan), _stored([[0, 1]], "dcsc")),
+    (np.fmin, _stored([[0, 1]], "lil"), _stored([[0, 1]], "dcsc")),
+]  # fmt: skip
 
 
 def test_what_is_common_is_computed_once() -> None:
@@ -288,6 +328,9 @@ def test_errors_come_where_the_mistake_is() -> None:
     with config.override(max_densify_bytes=10), pytest.raises(weft.errors.DensifyError) as caught:
         weft.compute(L + np.ones(N))
     assert any(__file__ in note for note in caught.value.__notes__)
+    mask = re.search(r"; multiply by (\(A != 0\)) to compute only what A stores, or make A dense", str(caught.value))
+    assert mask is not None
+    assert weft.compute(eval(mask[1], {"A": L}) * (L + np.ones(N))).nnz == L.nnz
 
 
 @weft.fused(static=True)

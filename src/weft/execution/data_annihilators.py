@@ -25,6 +25,7 @@ from ..analysis.iteration_graph import Types
 from ..analysis.terms import dtype_of
 from ..concrete_notation.transformations import factors, product
 from ..concrete_notation.values import UNKNOWN, typed
+from ..dtypes import same_scalar
 from ..formats import TensorType
 from ..formats.format import dtypes_of
 from ..index_notation import (
@@ -95,6 +96,11 @@ class Absorption:
     def decides(self, values: Any) -> bool:
         """Return whether the fill value beside each value makes that result; zeros of either sign count as equal."""
         return not np.any(self._differs(self.makes(values)))
+
+    def has_other_sign(self, beside: Any) -> bool:
+        """Return whether the operator makes the other zero beside a number, so that this is the fill value."""
+        made, result = self.makes(typed(beside, self.dtype)), self.result
+        return bool(made == result == 0) and not same_scalar(made, type(made)(result))
 
     def _differs(self, results: Any) -> Any:
         """Return where results are another than that which the fill value would decide."""
@@ -202,6 +208,22 @@ def assumed(
     return _answered(assignment, tuple(types.items()), dtype, lambda a: (every or a.near.usual) and _is_open(a, types))
 
 
+def beside_arrays(
+    assignment: Assignment, absorbed: Absorbed, types: Mapping[str, TensorType], dtype: str | None
+) -> Absorbed:
+    """Return the assignment without operators that are decided beside a sparse operand with the same axes."""
+    kept = {
+        a for a in absorbed.holding
+        if outermost_reductions(a.other)
+        or has_every_value(a.other, types)
+        or len({frozenset(free_variables(x)) for x in a.expr.args}) > 1
+    }  # fmt: skip
+    if len(kept) == len(absorbed.holding):
+        return absorbed
+    found = _answered(assignment, tuple(types.items()), dtype, kept.__contains__)
+    return replace(found, refused=absorbed.refused, undecided=absorbed.undecided)
+
+
 def _answered(assignment: Assignment, kinds: Types, dtype: str | None, answer: _Decide) -> Absorbed:
     """Return the assignment with the absorbing operators that follow from the answers to one question after another."""
     questions = _questions(assignment, kinds, dtype)
@@ -289,10 +311,13 @@ def _absorptions(expr: Apply, args: Sequence[Expr], types: Mapping[str, TensorTy
         # What has a value everywhere has no implicit entries; annihilators need no look at values.
         if fill is UNKNOWN or has_every_value(operand, types) or row.annihilates(position, fill):
             continue
-        wanted = _loop(expr, types)
+        wanted, other = _loop(expr, types), args[1 - position]
+        number = UNKNOWN if free_variables(other) else typed_implicit_value(other, types)
         fill = typed(fill, wanted[position])
         for near in row.near(position, fill):
-            yield Absorption(expr, near, fill, wanted[1 - position])
+            found = Absorption(expr, near, fill, wanted[1 - position])
+            if number is UNKNOWN or not found.has_other_sign(number):
+                yield found
 
 
 def _is_open(absorption: Absorption, types: Mapping[str, TensorType]) -> bool:

@@ -399,6 +399,7 @@ def evaluate(
     format: Format | None = None,
     dtype: str | None = None,
     order: Program | bool = True,
+    spelling: full_results.Spelling = "notation",
 ) -> Storage:
     """Compute an assignment: by a program if ``order`` is one, in parts where that is cheaper if it is true."""
     # What depends on no value and no size is decided by the types alone: such a call finds its plan at once.
@@ -422,7 +423,7 @@ def evaluate(
         format = format if out is None else out.format
     require_operands(assignment, operands)
     storages = tuple(operands[n] for n in _read(assignment)[1])
-    absorbed, variant = looked_up(assignment, operands, dtype), variant_for(storages)
+    absorbed, variant = looked_up(assignment, operands, dtype, infers=format is None), variant_for(storages)
 
     def run(named: Assignment) -> Storage:
         plan = plan_for_operands(named, storages, format=format, dtype=dtype, order=order, variant=variant)
@@ -431,8 +432,9 @@ def evaluate(
             _keep_plan(key, plan, storages, chosen_for, format=format, dtype=dtype)
         if plan.facts.may_spread and (format is None or not format.is_dense):
             full_results.announce(
-                assignment, absorbed, operands, plan.target, visited=lambda: plan.kernel.loops.run.visited_axes
-            )
+                assignment, absorbed, operands, plan.target, spelling=spelling,
+                visited=lambda: plan.kernel.loops.run.visited_axes,
+            )  # fmt: skip
         if out is not None:
             return plan.run(storages, out)
         if order is True and plan.is_in_steps:
@@ -446,15 +448,23 @@ def evaluate(
             return run(absorbed.assignment)
         return under_standard_names(absorbed.assignment, run)
     except ResultTooLargeError as error:
-        raise ResultTooLargeError(f"{error}; in {_described(assignment, operands)}") from None
+        raise _too_large(error, assignment, operands) from None
+
+
+def _too_large(error: ResultTooLargeError, assignment: Assignment, operands: Mapping[str, Storage]) -> Exception:
+    """Return the error on a result that memory does not hold, with what to do."""
+    advice = "sum over its axes in the same expression, which then does not store it, or compute chunks with weft.dask"
+    return ResultTooLargeError(f"{error}; {advice}; in {_described(assignment, operands)}")
 
 
 @kept
-def _expected(assignment: Assignment, types: tuple[TensorType, ...]) -> tuple[TensorType, bool]:
+def _expected(
+    assignment: Assignment, types: tuple[TensorType, ...], format: Format | None = None
+) -> tuple[TensorType, bool]:
     """Return the type of a result, and whether it may have elements that no operand stores."""
     by_name = dict(zip(_read(assignment)[1], types, strict=True))
     spreads = full_results.may_spread(assignment, tuple(by_name.items()))
-    return target_type(assignment, by_name, None, None), spreads
+    return target_type(assignment, by_name, format, None), spreads and not (format and format.is_dense)
 
 
 def expected_type(assignment: Assignment, operands: Mapping[str, Storage]) -> TensorType:
@@ -463,15 +473,22 @@ def expected_type(assignment: Assignment, operands: Mapping[str, Storage]) -> Te
     return _expected(absorbed, tuple([operands[n].type for n in _read(assignment)[1]]))[0]
 
 
-def expected(assignment: Assignment, operands: Mapping[str, Storage], are_known: bool) -> Storage | None:
+def expected(
+    assignment: Assignment,
+    operands: Mapping[str, Storage],
+    are_known: bool,
+    format: Format | None = None,
+    spelling: full_results.Spelling = "notation",
+) -> Storage | None:
     """Return what stands for a result before it is computed, with its type and shape; raise if it is too large.
 
     Operands may be such results themselves. Nothing is returned if their values decide the type.
     """
     if might_absorb(assignment) and not are_known:
         return None
-    absorbed, storages = looked_up(assignment, operands), tuple([operands[n] for n in _read(assignment)[1]])
-    target, spreads = _expected(absorbed.assignment, tuple([s.type for s in storages]))
+    absorbed = looked_up(assignment, operands, infers=format is None)
+    storages = tuple([operands[n] for n in _read(assignment)[1]])
+    target, spreads = _expected(absorbed.assignment, tuple([s.type for s in storages]), format)
     sizes = sizes_of(assignment, operands, storages)
     shape = tuple([sizes[v] for v in assignment.target.indices])
 
@@ -479,12 +496,12 @@ def expected(assignment: Assignment, operands: Mapping[str, Storage], are_known:
         return plan_for_operands(absorbed.assignment, storages).kernel.loops.run.visited_axes if are_known else ()
 
     if spreads:
-        full_results.announce(assignment, absorbed, operands, target, warns=False, visited=visited)
+        full_results.announce(assignment, absorbed, operands, target, spelling=spelling, warns=False, visited=visited)
     if target.format.is_dense:
         try:
             require_dense(target, shape)
         except ResultTooLargeError as error:
-            raise ResultTooLargeError(f"{error}; in {_described(assignment, operands)}") from None
+            raise _too_large(error, assignment, operands) from None
     # As many entries as it has elements, in no memory.
     return Storage(shape, target, (), np.broadcast_to(np.zeros((), target.dtype), min(prod(shape), 2**60)))
 
@@ -538,12 +555,26 @@ def require_operands(assignment: Assignment, operands: Mapping[str, Storage]) ->
 
 
 def looked_up(
-    assignment: Assignment, operands: Mapping[str, Storage], dtype: str | None = None, *, usual: bool = False
+    assignment: Assignment,
+    operands: Mapping[str, Storage],
+    dtype: str | None = None,
+    *,
+    usual: bool = False,
+    infers: bool = True,
 ) -> Absorbed:
-    """Replace operators by absorbing ones, as far as the present values of the operands allow."""
+    """Replace operators by absorbing ones, as far as the present values of the operands allow.
+
+    If the type of the result is inferred, values of a tensor beside another with the same axes do not change it.
+    """
     if not might_absorb(assignment):
         return Absorbed(assignment)
-    return data_annihilators.apply_data_annihilators(assignment, operands, evaluate, dtype, usual=usual)
+    absorbed = data_annihilators.apply_data_annihilators(assignment, operands, evaluate, dtype, usual=usual)
+    if not (infers and absorbed.holding):
+        return absorbed
+    types = {name: operands[name].type for name in _read(assignment)[1]}
+    plain = data_annihilators.beside_arrays(assignment, absorbed, types, dtype)
+    told = [] if plain is absorbed else [_expected(x.assignment, (*types.values(),))[0] for x in (plain, absorbed)]
+    return plain if len({*told}) > 1 else absorbed
 
 
 def _described(assignment: Assignment, operands: Mapping[str, Storage]) -> str:

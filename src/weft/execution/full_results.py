@@ -16,7 +16,7 @@ import warnings
 from collections.abc import Callable, Collection, Mapping
 from functools import lru_cache, partial
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 
@@ -37,6 +37,7 @@ from .absorbed import Absorbed
 from .data_annihilators import assumed, extents_of
 from .result_buffers import entry_bytes
 
+Spelling: TypeAlias = Literal["notation", "operator", "lazy"]
 _MANY = 64
 """Cases beyond which an expression is not looked at: sums inside products multiply them."""
 _TIMES = 100
@@ -149,6 +150,11 @@ class _Full:
     whole: bool
     cases: tuple[Case, ...]
 
+    def described(self, target: TensorType) -> str:
+        """Return the number and the size in words."""
+        beside = "" if target.format.is_dense else " with their coordinates"
+        return f"{self.count} elements take {_size(self.bytes)}{beside}"
+
 
 def _visited(assignment: Assignment, axes: Collection[int]) -> tuple[Case, ...]:
     """Return the case of loops that visit all coordinates of axes of the result, for a function of a sum, say."""
@@ -202,7 +208,7 @@ def announce(
     operands: Mapping[str, Storage],
     target: TensorType,
     *,
-    is_operator: bool = False,
+    spelling: Spelling = "notation",
     warns: bool = True,
     visited: Callable[[], Collection[int]] = tuple,
 ) -> None:
@@ -220,8 +226,8 @@ def announce(
         return
     types = {name: operands[name].type for name in tensors(assignment.value)}
     text = _reason(assignment, absorbed, full, types, operands)
-    advice = _advice(assignment, absorbed, types, is_operator)
-    head, tail = f"{text}: {full.count} elements take {_size(full.bytes)}", f"in {to_text(assignment)}"
+    advice = _advice(assignment, absorbed, types, spelling)
+    head, tail = f"{text}: {full.described(target)}", f"in {to_text(assignment)}"
     if full.bytes > config.max_densify_bytes:
         described = ", ".join(f"{name}: {operands[name].shape} {type.format}" for name, type in types.items())
         raise DensifyError(
@@ -259,7 +265,7 @@ def full_line(
         )
         full = _Full(0, 0, False, cases) if cases else None
     elif (full := _measured(absorbed.assignment, held, target, visited)) is not None:
-        size = f": {full.count} elements take {_size(full.bytes)}"
+        size = f": {full.described(target)}"
     if full is None:
         return ""
     text = _reason(assignment, absorbed, full, types, held)
@@ -302,7 +308,7 @@ def _reason(
 
 
 def _advice(
-    assignment: Assignment, absorbed: Absorbed, types: Mapping[str, TensorType], is_operator: bool = False
+    assignment: Assignment, absorbed: Absorbed, types: Mapping[str, TensorType], spelling: Spelling = "notation"
 ) -> str:
     """Return the clause that says what to write instead."""
     # Multiplied by a mask, NaN would stay NaN.
@@ -315,21 +321,23 @@ def _advice(
     result = {*assignment.target.indices}
     sparse = [a for a in assignment.value.distinct_accesses if not _is_array(a, types)]
     access = next((a for a in sparse if result <= {*a.indices}), None)
-    advice = f"make {sparse[0].tensor} dense" if is_operator else "ask for format='dense'"
+    advice = "ask for format='dense'" if spelling == "notation" else f"make {sparse[0].tensor} dense"
     if access is None:
         return f"{advice} if you want them all"
     name, text, fill = access.tensor, expression_text(access), types[access.tensor].fill
-    if not is_operator:
+    infix = f"{name} != {fill:g}" if fill == fill else f"{name} == {name}"
+    if spelling == "lazy":
+        return f"multiply by ({infix}) to compute only what {name} stores, or {advice}"
+    if spelling == "notation":
         mask = f"not_equal({text}, {fill:g})" if fill == fill else f"equal({text}, {text})"
         return f"multiply by {mask} to compute only what {name} stores, or {advice}"
     # A product with an operator that is computed before would come too late.
     plain: dict[Expr, Expr] = {
         a: Access(f"weft.lazy({name})" if a == access else a.tensor) for a in assignment.value.distinct_accesses
     }
-    lazy = expression_text(rewrite(assignment.value, plain.get))
-    lazy = f"np.{lazy}" if lazy[-1] == ")" and lazy[0] not in "(w" else f"({lazy})"  # a function, or an infix operator
-    masked = f"({name} {f'!= {fill:g}' if fill == fill else f'== {name}'}) * {lazy}"
-    return f"take weft.compute({masked}), which computes only what {name} stores, or {advice}"
+    value, lazy = assignment.value, expression_text(rewrite(assignment.value, plain.get))
+    lazy = f"np.{lazy}" if isinstance(value, Apply) and OPERATORS[value.op].symbol is None else f"({lazy})"
+    return f"take weft.compute(({infix}) * {lazy}), which computes only what {name} stores, or {advice}"
 
 
 def _neutral_fill(assignment: Assignment, types: Mapping[str, TensorType]) -> tuple[tuple[str, ...], str, float] | None:

@@ -21,9 +21,9 @@ from .. import execution
 from ..dtypes import index_dtype, shifted
 from ..operations.axes import normalize_axis_index, normalize_axis_tuple
 from ..operations.broadcasting import broadcast
-from ..operations.elementwise import with_axes, without_axes
+from ..operations.elementwise import without_axes
 from ..operations.fill_change import change_fill
-from ..operations.indexing import coordinates, format_for_axes, getitem, take_along, without_long_arrays
+from ..operations.indexing import coordinates, expanded, format_for_axes, getitem, take_along, without_long_arrays
 from ..operations.operands import any_storage_of, storage_of
 from ..operations.reshaping import reshaped
 from ..operations.shapes import broadcast_shapes as broadcast_shapes
@@ -183,7 +183,7 @@ def expand_dims(x: Any, /, axis: int | Sequence[int] = 0) -> SparseTensor:
     axes = axis if isinstance(axis, (tuple, list)) else (axis,)
     order = len(storage.shape) + len(axes)
     places = tuple(sorted(normalize_axis_tuple(axes, order)))
-    return SparseTensor(execution.convert(with_axes(storage, places), format_for_axes(storage.format, order)))
+    return SparseTensor(expanded(storage, places))
 
 
 def squeeze(x: Any, /, axis: int | Sequence[int] | None = None) -> SparseTensor:

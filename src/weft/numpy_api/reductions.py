@@ -38,10 +38,11 @@ from ..index_notation.dtype_promotion import loop_dtypes
 from ..index_notation.nodes import Access, Apply, Assignment, Expr, Reduce
 from ..index_notation.operator_table import OPERATORS, REDUCTIONS, REPETITIONS
 from ..operations import foreign_tensors, select
-from ..operations.axes import normalize_axis_index
+from ..operations.axes import reduced_axes
 from ..operations.canonical import stored_only
-from ..operations.elementwise import apply_scalar, apply_unary, flat_map, plan_operation, vector, with_axes
+from ..operations.elementwise import apply_scalar, apply_unary, flat_map, plan_operation, vector
 from ..operations.fill_change import relabel_fill
+from ..operations.indexing import expanded
 from ..operations.operands import StorageHolder, as_operand, operand_anywhere, storage_of, touches_device
 from ..records import record
 from ..remapping import Remapping
@@ -80,15 +81,9 @@ class Axes:
 
     @classmethod
     def _of(cls, axis: Any, shape: tuple[int, ...]) -> Axes:
-        n = len(shape)
-        if not n and isinstance(axis, int | np.integer) and axis in (0, -1):
-            axis = None  # NumPy accepts both for a tensor without axes
-        axes = range(n) if axis is None else axis if isinstance(axis, tuple) else (axis,)
-        over = [normalize_axis_index(one, n) for one in axes]
-        if len(set(over)) != len(over):
-            raise ValueError("duplicate value in 'axis'")
-        free = tuple(a for a in range(n) if a not in over)
-        return cls(tuple(sorted(over)), free, math.prod(shape[a] for a in over))
+        over = reduced_axes(axis, len(shape))
+        free = tuple(a for a in range(len(shape)) if a not in over)
+        return cls(over, free, math.prod(shape[a] for a in over))
 
 
 _ALL = Axes((0,), (), 0)
@@ -349,7 +344,7 @@ def finish_reduction(
 ) -> Any:
     # Returns the result as the caller gets it: a scalar, an ndarray, a tensor, or ``out``.
     if keepdims:
-        result = with_axes(result, axes.over)
+        result = expanded(result, axes.over)
     value = element(result) if not result.shape else wrap_result(SparseTensor, result, has_array)
     return value if out is None else write_out(value, out, name, casting=casting)
 

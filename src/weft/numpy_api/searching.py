@@ -24,9 +24,10 @@ from ..operations.canonical import drop_explicit_fill
 from ..operations.elementwise import with_axes
 from ..operations.fill_change import as_array, change_fill, require_dense
 from ..operations.indexing import coordinates
-from ..operations.operands import storage_of
+from ..operations.operands import makes_array, operand_of, storage_of
 from ..storage import Storage
 from ..tensor.lazy import chosen, is_lazy
+from ..tensor.operators import wrap_result
 from ..tensor.out_argument import put_into
 from ..tensor.sparse_tensor import SparseTensor
 from .manipulation import ravel
@@ -332,8 +333,6 @@ def _values(x: Any) -> np.ndarray[Any, Any]:
 @overload
 def where(condition: Any, /) -> tuple[SparseTensor, ...]: ...
 @overload
-def where(condition: SparseTensor, x1: Any, x2: Any, /) -> SparseTensor: ...
-@overload
 def where(condition: Any, x1: Any, x2: Any, /) -> SparseTensor | Any: ...
 def where(condition: Any, x1: Any = None, x2: Any = None, /) -> Any:
     """Return the elements of ``x1`` where a condition holds, and those of ``x2`` elsewhere.
@@ -347,8 +346,9 @@ def where(condition: Any, x1: Any = None, x2: Any = None, /) -> Any:
 
     Returns
     -------
-    SparseTensor, NumPy scalar or tuple of SparseTensor
-        An entry of the result is stored if one of the three operands stores one that matters there.
+    SparseTensor, ndarray, NumPy scalar or tuple of SparseTensor
+        An entry of the result is stored if one of the three operands stores one that matters there. A dense result is
+        an ndarray if an operand is one.
 
     Raises
     ------
@@ -369,10 +369,9 @@ def where(condition: Any, x1: Any = None, x2: Any = None, /) -> Any:
         raise ValueError("either both or neither of x and y should be given")
     if is_lazy(condition, x1, x2):
         return chosen(condition, x1, x2)
-    operands = [storage_of(x) for x in (condition, x1, x2)]
-    result = select.where(operands, _result_type(x1, x2))
-    scalar = not result.shape and all(s.format.is_dense for s in operands)
-    return result.to_dense_array()[()] if scalar else SparseTensor(result)
+    operands = [operand_of(x) for x in (condition, x1, x2)]
+    result = select.where([o.storage for o in operands], _result_type(x1, x2))
+    return wrap_result(SparseTensor, result, makes_array([(len(o.storage.shape), o.is_array) for o in operands]))
 
 
 def _result_type(*operands: Any) -> np.dtype[Any]:

@@ -26,5 +26,15 @@ def normalize_axis_tuple(axis: Any, ndim: int, name: str | None = None) -> tuple
         raise _no_axis(axis, "an integer or a tuple of integers", ndim) from None
 
 
+def reduced_axes(axis: Any, ndim: int) -> tuple[int, ...]:
+    """Return the axes over which a reduction goes: all of them for None, and for the 0 or -1 of what has none."""
+    if axis is None or (not ndim and isinstance(axis, int | np.integer) and axis in (0, -1)):
+        return tuple(range(ndim))
+    over = [normalize_axis_index(one, ndim) for one in (axis if isinstance(axis, tuple) else (axis,))]
+    if len({*over}) != len(over):
+        raise ValueError("duplicate value in 'axis'")
+    return tuple(sorted(over))
+
+
 def _no_axis(axis: Any, kind: str, ndim: int) -> TypeError:
     return TypeError(f"axis is {kind} from {-ndim} to {ndim - 1}, not {axis!r}")

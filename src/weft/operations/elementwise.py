@@ -77,7 +77,7 @@ def _announce(looked: Any, plan: Plan, storages: Sequence[Storage]) -> None:
     if plan.check is not None:
         plan.check(storages)
     operands = dict(zip(plan.inputs, storages, strict=True))
-    execution.announce(looked.assignment, looked, operands, plan.target, is_operator=True)
+    execution.announce(looked.assignment, looked, operands, plan.target, spelling="operator")
 
 
 def plan_elementwise(
@@ -99,7 +99,7 @@ def plan_elementwise(
     if dtype is not None and result_dtype(value, {name: s.dtype for name, s in storages.items()}) != dtype:
         value = Apply(dtype.name, (value,))
     assignment, looked = Assignment(Access("CCCD"[len(args)], target), value), None
-    # An operator may absorb only beside certain values, which the dense operand's values decide.
+    # An operator may absorb only beside certain values.
     if len(args) == 2 and depends_on_values(op, *storages.values()):
         looked = execution.looked_up(assignment, storages)
         assignment = looked.assignment
@@ -136,15 +136,11 @@ def telling(number: Storage) -> Storage:
 
 
 def depends_on_values(op: str, left: Storage, right: Storage) -> bool:
-    """Return whether the format of ``left op right`` depends on the values of a dense operand.
-
-    The other operand is sparse then.
-    """
-    if left.format.is_dense == right.format.is_dense or not operator(op).near_annihilators:
+    """Return whether the format of ``left op right`` depends on values: of an array, or of axes that one lacks."""
+    sparse = [k for k, x in enumerate((left, right)) if not x.format.is_dense]
+    if not operator(op).near_annihilators or (left.shape == right.shape and len(sparse) == 2):
         return False
-    position = int(left.format.is_dense)
-    sparse = (left, right)[position]
-    return bool(operator(op).near(position, sparse.type.fill))
+    return any(operator(op).near(k, (left, right)[k].type.fill) for k in sparse)
 
 
 def _access(name: str, storage: Storage, shape: tuple[int, ...]) -> tuple[Storage, Expr]:
@@ -491,6 +487,11 @@ def flat_map(value: Expr, storages: tuple[Storage, ...]) -> np.ndarray[Any, Any]
 @kept
 def _flat_plan(value: Expr, types: tuple[TensorType, ...], variant: Variant | None = None) -> Plan:
     return plan_operation(Assignment(Access("C", ("i",)), value), types, variant=variant)
+
+
+def as_number(storage: Storage) -> Storage:
+    """Return a tensor of one element as a number, whose type does not tell its value."""
+    return storage if storage.is_on_device or not storage.shape else Storage.dense(np.asarray(only_element(storage)))
 
 
 def only_element(storage: Storage) -> Any:

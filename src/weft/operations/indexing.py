@@ -71,7 +71,16 @@ def _of_spans(storage: Storage, parsed: Key) -> Storage:
     # New axes (None in the key) are inserted last.
     new = tuple(k for k, place in enumerate(parsed.places) if place is None)
     found = _stored(_seen(storage, parts), storage.format, parsed.dropped)
-    return execution.convert(with_axes(found, new), format_for_axes(found.format, len(parsed.places))) if new else found
+    return expanded(found, new)
+
+
+def expanded(storage: Storage, places: tuple[int, ...]) -> Storage:
+    """Return a tensor with axes of size 1 at some places of the result, in a similar format for more axes."""
+    if not places:
+        return storage
+    found = with_axes(storage, places)
+    goal = format_for_axes(storage.format, len(found.shape))
+    return found if found.format == goal or found.is_on_device else execution.convert(found, goal)
 
 
 def _part(storage: Storage, span: Span) -> Part:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import math
 import numbers
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self
 
 import numpy as np
@@ -149,6 +150,17 @@ class Operand(NamedTuple):
     is_array: bool
 
 
+def makes_array(operands: Iterable[tuple[int, bool]]) -> bool:
+    """Return whether a dense result is an ndarray, or a scalar if no operand has axes; other numbers decide nothing."""
+    kinds = [*operands]
+    return any(is_array for ndim, is_array in kinds if ndim) or all(is_array and not ndim for ndim, is_array in kinds)
+
+
+def is_number(shape: tuple[int, ...], among: tuple[int, ...]) -> bool:
+    """Return whether an operand is a number in a result of the shape ``among``: one element, which is broadcast."""
+    return shape != among and math.prod(shape) == 1
+
+
 def is_scalar(obj: Any) -> bool:
     """Return whether ``obj`` is a Python or NumPy number or a 0-d array."""
     if isinstance(obj, np.ndarray):
@@ -233,12 +245,15 @@ def describe(storage: Storage) -> str:
 
 def storage_of(x: Any) -> Storage:
     """Return the storage of any object that weft takes."""
-    if isinstance(x, StorageHolder):
-        return x._storage
+    return x._storage if isinstance(x, StorageHolder) else operand_of(x).storage
+
+
+def operand_of(x: Any) -> Operand:
+    """Return any object that weft takes as an operand."""
     operand = as_operand(x)
     if operand is None:
         raise DTypeError(f"weft takes tensors, arrays and numbers, not {type(x).__name__}")
-    return operand.storage
+    return operand
 
 
 def any_storage_of(x: Any) -> Storage:

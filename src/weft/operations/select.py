@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -12,6 +11,8 @@ from ..execution.plan_cache import plans
 from ..storage import Storage
 from .broadcasting import broadcast
 from .elementwise import common_shape, known_number, only_element, plan_elementwise
+from .indexing import expanded
+from .operands import is_number
 
 
 def where(operands: Sequence[Storage], dtype: np.dtype[Any]) -> Storage:
@@ -19,15 +20,15 @@ def where(operands: Sequence[Storage], dtype: np.dtype[Any]) -> Storage:
     shape = common_shape("where", operands)
     if not shape:
         return Storage.dense(np.where(*map(only_element, operands)).astype(dtype, copy=False))
-    # A tensor of one element that stretches is a number.
     known = [
-        known_number(only_element(s).astype(own)) if s.shape != shape and math.prod(s.shape) == 1 else s
+        known_number(only_element(s).astype(own)) if is_number(s.shape, shape) else s
         for s, own in zip(operands, (np.dtype(bool), dtype, dtype), strict=True)
     ]
     tensors = [x for x in known if isinstance(x, Storage)]
     if not all(x.shape == shape or not x.shape for x in tensors):
         plan, tensors = plan_elementwise("where", known, dtype)
-        return plan.run(tensors)
+        result = plan.run(tensors)
+        return expanded(result, tuple(range(len(shape) - len(result.shape))))
     key = ("where", dtype, *[x.type.number if isinstance(x, Storage) else x for x in known])
     return plans.get(key, lambda: plan_elementwise("where", known, dtype)[0]).run(tensors)
 

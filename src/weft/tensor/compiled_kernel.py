@@ -288,7 +288,7 @@ class CompiledKernel:
             old = storages[len(self.operands) :]  # what += adds to
             held = dict(zip(self.operands, storages, strict=False))
             storages = storages[: len(self.operands)]
-            lookup = execution.looked_up(self._assignment, held)
+            lookup = execution.looked_up(self._assignment, held, infers=False)
             # The kernel assumes that a quotient is sparse. If a divisor holds a zero, it is not, and the format of the
             # result is inferred again unless the user gave one.
             is_allowed = self._assignment.target.tensor in self._types or not lookup.refused
@@ -483,7 +483,7 @@ class CompiledKernel:
     def _phases(self, storages: tuple[Storage, ...]) -> Any:
         operands = dict(zip(self.operands, storages, strict=True))
         # Both phases need the same structure, so only annihilators that hold for most values count (``usual``).
-        looked = execution.looked_up(self._assignment, operands, usual=True)
+        looked = execution.looked_up(self._assignment, operands, usual=True, infers=False)
         if looked.refused:
             raise FormatError(
                 f"{self._text} has another structure for these values, and assemble and compute cannot be separate: "

@@ -716,7 +716,7 @@ def _explained(
         assignment, old = execution.accumulation(assignment, held, result_format, dtype_name)
         result_format = result_format if old is None else old.format
     execution.require_operands(assignment, held)
-    looked = execution.looked_up(assignment, held, dtype_name)
+    looked = execution.looked_up(assignment, held, dtype_name, infers=result_format is None)
     storages = tuple([held[name] for name in operand_names(assignment)])
     planned = partial(
         execution.plan_for_operands,
@@ -752,4 +752,9 @@ def _explained(
     visited = plan.kernel.loops.run.visited_axes
     full = "" if asked_dense else execution.full_line(assignment, looked, held, plan.target, visited)
     lines = [report(texts, assignment, looked, origins, assumed=False, full=full), *texts.kept(storages), *chosen]
+    changed = plan.target.format != usual.target.format
+    try:
+        execution.expected(assignment, held, True, plan.target.format if changed else result_format)
+    except WeftError as error:
+        lines.append(f"this is refused: {error}")
     return "\n".join(lines)

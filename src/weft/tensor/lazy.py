@@ -27,7 +27,7 @@ from ..runtime.devices import in_use
 from ..storage import Storage
 from ..tracebacks import end_at_caller
 from . import recorded
-from .operators import INFIX, element, power, power_operator, wrap_result
+from .operators import INFIX, power, power_operator, wrap_result
 from .recorded import Argument, Recorded, Source, Statement
 from .sparse_tensor import SparseTensor
 
@@ -133,7 +133,12 @@ class LazyTensor(SparseTensor):
         if method == "__call__" and not options:
             op = ufunc.__name__
             if ufunc is np.matmul or (op in OPERATORS and OPERATORS[op].ufunc is ufunc):
-                result = record(op, *inputs)
+                try:
+                    result = record(op, *inputs)
+                except DTypeError:  # of arrays, NumPy may compute what weft has no dtype for
+                    if not all(is_scalar(x) or node_of(x).is_array for x in inputs):
+                        raise
+                    return ufunc(*[x if is_scalar(x) else np.asarray(x) for x in inputs])
                 if result is not NotImplemented:
                     return result
         return super().__array_ufunc__(ufunc, method, *inputs, **options)
@@ -191,8 +196,8 @@ def record(op: str, *operands: Any) -> Any:
     if any(node is None for node in nodes):
         return NotImplemented
     try:
-        if op == "**":
-            return _power(*operands)
+        if op in ("**", "power"):
+            return _power(operands[0], operands[1], op == "power")
         return LazyTensor(recorded.product(*nodes) if op == "matmul" else recorded.mapped(op, nodes))
     except WeftError as error:
         end_at_caller(error)
@@ -207,17 +212,18 @@ def written(assignment: Assignment, operands: Mapping[str, Any]) -> LazyTensor:
     return LazyTensor(recorded.substituted(assignment, nodes | numbers))
 
 
-def _power(left: Any, right: Any) -> Any:
-    """Return ``left ** right`` as operators on tensors compute it."""
-    op = power_operator(left, right)
+def _power(left: Any, right: Any, exact: bool) -> Any:
+    """Return ``left ** right`` as operators on tensors compute it, or as ``np.power`` does if it is ``exact``."""
+    op = None if exact else power_operator(left, right)
     if op is not None:
         return record(op, left)
     if type(right) is int and right < 0 and left.dtype.kind in "biu":
         raise ValueError("Integers to negative integer powers are not allowed.")
     dtypes = [x if is_scalar(x) else lazy(x).dtype for x in (left, right)]
     if not isinstance(right, (int, float, complex)) and np.result_type(*dtypes).kind in "biu":
-        return power(left, right, SparseTensor)  # the values decide
-    return record("power", left, right)
+        first, second = compute(left, right)
+        return power(first, second, SparseTensor, exact)  # the values decide
+    return LazyTensor(recorded.mapped("power", [x if is_scalar(x) else node_of(x) for x in (left, right)]))
 
 
 def apart(x: LazyTensor) -> LazyTensor:
@@ -303,11 +309,7 @@ def compute(*tensors: Any) -> Any:
 def _computed(tensors: Sequence[LazyTensor]) -> list[Any]:
     """Return the results of lazy tensors as the caller gets them."""
     storages = recorded.run([node_of(x) for x in tensors])
-    return [_result(storage, x._is_array) for storage, x in zip(storages, tensors, strict=True)]
-
-
-def _result(storage: Storage, is_array: bool) -> Any:
-    return wrap_result(SparseTensor, storage, is_array) if storage.shape else element(storage)
+    return [wrap_result(SparseTensor, storage, x._is_array) for storage, x in zip(storages, tensors, strict=True)]
 
 
 _PLAIN = frozenset((bool, int, str, type(None)))
@@ -373,7 +375,7 @@ class Fused:
             kept, lambda: self._recorded(arguments, names)
         )
         results = [
-            _result(storage, is_array)
+            wrap_result(SparseTensor, storage, is_array)
             for storage, is_array in zip(
                 recorded.run_statements(program, len(are_arrays), storages), are_arrays, strict=True
             )

@@ -5,7 +5,6 @@ A call with a known plan looks the plan up by the numbers of the operands' types
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, overload
 
@@ -18,14 +17,17 @@ from ..operations import foreign_tensors
 from ..operations.elementwise import (
     apply_scalar,
     apply_unary,
+    common_shape,
     depends_on_values,
     only_element,
     plan_elementwise,
-    with_axes,
 )
+from ..operations.indexing import expanded
 from ..operations.operands import (
     StorageHolder,
+    is_number,
     is_scalar,
+    makes_array,
     operand_anywhere,
     refusal,
     replace_storage,
@@ -97,20 +99,19 @@ def _elementwise(op: str, left: Any, right: Any, cls: type[StorageHolder]) -> An
     if is_scalar(left) and (type(left) in _NUMBERS or not is_scalar(right)):
         return wrap_result(cls, apply_scalar(op, second.storage, left, True), second.is_array)
     a, b = first.storage, second.storage
-    away = _are_on_device(a, b)
-    if (
-        a.shape != b.shape and not away
-    ):  # a tensor of one element is broadcast as a scalar, so that the other keeps its structure
-        if math.prod(b.shape) == 1:
-            return wrap_result(cls, _broadcast(apply_scalar(op, a, only_element(b), False), b), first.is_array)
-        if math.prod(a.shape) == 1:
-            return wrap_result(cls, _broadcast(apply_scalar(op, b, only_element(a), True), a), second.is_array)
+    away, has_array = _are_on_device(a, b), makes_array([(len(x.storage.shape), x.is_array) for x in (first, second)])
+    if a.shape != b.shape and not away:  # beside a number, the other operand keeps its structure
+        shape = common_shape(op, (a, b))
+        for number, other, is_first in ((b, a, False), (a, b, True)):
+            if is_number(number.shape, shape):
+                found = apply_scalar(op, other, only_element(number), is_first)
+                return wrap_result(cls, expanded(found, tuple(range(len(shape) - len(other.shape)))), has_array)
     storages = [a, b]
     if a.shape == b.shape and not away:
         plan = plans.find((op, a.type.number, b.type.number)) or _plan_same_shape(op, a, b)
     else:
         plan, storages = plan_elementwise(op, (a, b))
-    return wrap_result(cls, plan.run(storages), first.is_array or second.is_array)
+    return wrap_result(cls, plan.run(storages), has_array)
 
 
 def _are_on_device(a: Storage, b: Storage) -> bool:
@@ -119,11 +120,6 @@ def _are_on_device(a: Storage, b: Storage) -> bool:
         return False
     require_one_device({"the operand on the left": a, "the operand on the right": b})
     return True
-
-
-def _broadcast(result: Storage, beside: Storage) -> Storage:
-    """Return a result with the axes of size 1 that a tensor of one element has more."""
-    return with_axes(result, tuple(range(len(beside.shape) - len(result.shape))))
 
 
 def _plan_same_shape(op: str, a: Storage, b: Storage) -> Plan:

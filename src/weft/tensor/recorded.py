@@ -11,7 +11,8 @@ import itertools
 import math
 import sys
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -19,15 +20,17 @@ import numpy as np
 from .. import execution
 from ..config import config
 from ..dtypes import same_scalar
-from ..errors import ShapeError, UnsupportedError, WeftError
+from ..errors import DTypeError, ShapeError, UnsupportedError, WeftError
 from ..index_notation import accesses, explicit_sums, free_variables, infer_extents, rename_variables, result_dtype
+from ..index_notation.dtype_promotion import loop_dtypes
 from ..index_notation.nodes import Access, Apply, Assignment, Expr, Literal, Reduce
 from ..index_notation.operator_table import ABSORBING, OPERATORS
 from ..index_notation.standard_names import canonical, standard
 from ..index_notation.traversal import outermost_reductions, rewrite, rewrite_outermost, walk
-from ..operations.axes import normalize_axis_tuple
-from ..operations.elementwise import known_number, scalar_beside, telling, with_axes, without_axes
-from ..operations.operands import Operand, operand_anywhere
+from ..operations.axes import reduced_axes
+from ..operations.elementwise import as_number, known_number, scalar_beside, telling, without_axes
+from ..operations.indexing import expanded
+from ..operations.operands import Operand, is_number, makes_array, operand_anywhere
 from ..records import cached, record, replace
 from ..runtime import memory
 from ..storage import Storage
@@ -80,7 +83,7 @@ class Recorded:
     sources: Mapping[str, Source]
     fill: Any  # the fill value, as far as it is known; None for arrays
     size: int  # nodes of the expression
-    is_array: bool  # whether an operand is an array, so that a dense result is one
+    is_array: bool  # whether a dense result is an array, or a number if it has no axes
     line: str  # where it was written
     before: tuple[Any, ...] = ()  # references to lazy tensors that are read, and to those that they read
 
@@ -146,7 +149,7 @@ class Recorded:
 
     def reduced(self, op: str, axis: Any, keepdims: bool) -> Recorded:
         """Return a reduction over some axes."""
-        over = tuple(range(self.ndim)) if axis is None else normalize_axis_tuple(axis, self.ndim)
+        over = reduced_axes(axis, self.ndim)
         if not math.prod(self.shape[k] for k in over) and not OPERATORS[op].has_identity:
             raise ShapeError(f"zero-size array to reduction operation {op} which has no identity")
         free = free_variables(self.expr)
@@ -161,6 +164,7 @@ class Recorded:
             dtype=result_dtype(Reduce(op, ("i",), Access("A", ("i",))), {"A": self.dtype}),
             fill=0 if left and op == "add" and self.fill == 0 else None,
             size=self.size + 1,
+            is_array=self.is_array or not (left or (keepdims and over)),
             line=_line(),
         )
         return result.with_axes(over) if keepdims else result
@@ -186,7 +190,9 @@ def _line() -> str:
 def leaf(obj: Any, shape: tuple[int, ...], dtype: np.dtype[Any], fill: Any, is_array: bool) -> Recorded:
     """Return the expression that is an object itself."""
     axes = tuple([_variable() for _ in shape])
-    name = f"{obj.dtype}{obj.vals[0]!r}" if isinstance(obj, Storage) and not shape else f"x{id(obj)}"
+    name = f"x{id(obj)}"
+    if isinstance(obj, Storage) and not shape:  # equal numbers are one, if both tell their value or neither does
+        name = f"{obj.dtype}{obj.vals[0]!r}{obj.type.fill}"
     return Recorded(Access(name, axes), axes, shape, dtype, {name: Source(obj)}, fill, 1, is_array, _line())
 
 
@@ -209,13 +215,11 @@ def _number(op: str, value: Any, beside: Recorded, first: bool) -> tuple[str, Re
     operand = scalar_beside(op, value, beside.dtype, first)
     number = operand.vals[0]
     told = _told(op, number, beside, first)
-    if told is None and number == 0:  # it may decide the structure, as in A != 0
-        plain = number.item()
-        if scalar_beside(op, plain, beside.dtype, first).dtype == operand.dtype:
+    if told is None:  # the fill value of the result follows from the number, and perhaps its structure, as in A != 0
+        if number == 0:
             return op, _known(number)
-    elif told is None:  # the fill value of the result follows from the number
         operand = telling(operand)
-    node = replace(leaf(operand, (), operand.dtype, None, False), fill=number)
+    node = replace(leaf(operand, (), operand.dtype, None, True), fill=number)
     return told or op, _as_number(node) if beside.fill is None and beside.shape else node
 
 
@@ -223,8 +227,8 @@ def _known(number: np.generic) -> Recorded:
     """Return a number that tells its value."""
     known = known_number(number)
     if isinstance(known, Literal):
-        return Recorded(known, (), (), number.dtype, {}, known.value, 1, False, "")
-    return replace(leaf(known, (), number.dtype, None, False), fill=number)
+        return Recorded(known, (), (), number.dtype, {}, known.value, 1, True, "")
+    return replace(leaf(known, (), number.dtype, None, True), fill=number)
 
 
 def _told(op: str, number: Any, beside: Recorded, first: bool) -> str | None:
@@ -243,8 +247,8 @@ def _told(op: str, number: Any, beside: Recorded, first: bool) -> str | None:
     return None
 
 
-def mapped(op: str, args: Sequence[Any]) -> Recorded:
-    """Return an operator of expressions and numbers, which broadcast."""
+def mapped(op: str, args: Sequence[Any], has_numbers: bool = True) -> Recorded:
+    """Return an operator of expressions and numbers, which broadcast; with ``has_numbers`` one element is a number."""
     first = next(a for a in args if isinstance(a, Recorded))
     told, parts = op, list[Recorded]()
     for k, a in enumerate(args):
@@ -261,33 +265,47 @@ def mapped(op: str, args: Sequence[Any]) -> Recorded:
         raise ShapeError(f"{op}: shapes do not broadcast: {' and '.join(str(p.shape) for p in parts)}") from None
     lead = next((p for p in parts if p.shape == shape), None)
     axes = tuple([_variable() for _ in shape]) if lead is None else lead.axes
-    exprs, sources = list[Expr](), dict[str, Source]()
+    exprs, sources, fills = list[Expr](), dict[str, Source](), list[Any]()
     for p in parts:
         offset = len(shape) - p.ndim
         stretched = [v for k, v in enumerate(p.axes) if p.shape[k] != shape[k + offset]]
-        is_number = math.prod(p.shape) == 1 < math.prod(shape) and p.fill is None
-        gone = p.axes if is_number else stretched
+        beside = has_numbers and is_number(p.shape, shape) and bool(p.shape or p.fill is None)
+        fills.append(None if beside else p.fill)
+        gone = p.axes if beside else stretched
         if gone and not {*gone}.isdisjoint(free_variables(p.expr)):
             p = p.without(gone)
-        if is_number:
+        if beside:
             p = _as_number(p)
         names = {v: axes[k + offset] for k, v in enumerate(p.axes) if v not in stretched}
         exprs.append(p.expr if p is lead else rename_variables(p.expr, names))
         sources |= p.sources
-    places = [e if isinstance(e, Literal) else Access("ABC"[k]) for k, e in enumerate(exprs)]
+    places: dict[Expr, Expr] = {Access("ABC"[k]): e for k, e in enumerate(exprs)}
     dtypes = {"ABC"[k]: p.dtype for k, p in enumerate(parts)}
-    dtype = result_dtype(Apply(op, tuple(places)), dtypes)
-    fill, size = _fill(op, parts) if shape else None, sum(p.size for p in parts) + 1
+    plain = Apply(told, tuple(places))
+    literals = {place: e for place, e in places.items() if isinstance(e, Literal)}
+    expr, dtype = rewrite(with_literals(plain, literals, dtypes) or plain, places.get), result_dtype(plain, dtypes)
+    fill, size = _fill(op, parts, fills) if shape else None, sum(p.size for p in parts) + 1
     before = {id(b): b for p in parts for b in p.before if b() is not None}
-    return Recorded(
-        Apply(told, tuple(exprs)), axes, shape, dtype, sources, fill, size, any(p.is_array for p in parts), _line(),
-        tuple(before.values()),
-    )  # fmt: skip
+    kinds = [(p.ndim, p.is_array) for p in parts]
+    return Recorded(expr, axes, shape, dtype, sources, fill, size, makes_array(kinds), _line(), tuple(before.values()))
 
 
-def _fill(op: str, parts: Sequence[Recorded]) -> Any:
+def with_literals(node: Expr, literals: Mapping[Expr, Expr], dtypes: Mapping[str, np.dtype[Any]]) -> Expr | None:
+    """Return an operator with literals for some numbers; the others get dtypes that a wider number gives them."""
+    if not isinstance(node, Apply) or literals.keys().isdisjoint(node.args):
+        return None
+    told = replace(node, args=tuple([literals.get(a, a) for a in node.args]))
+    with suppress(DTypeError):  # beside a literal there may be no dtype
+        if result_dtype(told, dtypes) == result_dtype(node, dtypes):
+            return told
+    own = [result_dtype(a, dtypes) for a in node.args]
+    kinds = zip(told.args, own, loop_dtypes(node.op, tuple(own)), strict=False)
+    args = [a if isinstance(a, Literal) or d == to else Apply(to.name, (a,)) for a, d, to in kinds]
+    return replace(told, args=tuple(args))
+
+
+def _fill(op: str, parts: Sequence[Recorded], fills: Sequence[Any]) -> Any:
     """Return the fill value of an operator's result, as far as it is known."""
-    fills = [p.fill for p in parts]
     if op in ("multiply", "select") and any(fill is not None and fill == 0 for fill in fills):
         return 0
     if fills[0] is not None and (chosen := OPERATORS[op].chosen(fills[0])) is not None:
@@ -320,7 +338,8 @@ def substituted(assignment: Assignment, operands: Mapping[str, Recorded]) -> Rec
     return Recorded(
         rewrite(explicit.value, inserted), tuple([fresh[v] for v in target]), tuple([extents[v] for v in target]),
         dtype, {name: s for p in parts for name, s in p.sources.items()}, None, sum(p.size for p in parts),
-        any(p.is_array for p in parts), _line(), tuple({id(b): b for p in parts for b in p.before}.values()),
+        not target or makes_array([(p.ndim, p.is_array) for p in parts]), _line(),
+        tuple({id(b): b for p in parts for b in p.before}.values()),
     )  # fmt: skip
 
 
@@ -334,7 +353,7 @@ def product(a: Recorded, b: Recorded) -> Recorded:
         b = b.turned((*range(b.ndim - 2), b.ndim - 1, b.ndim - 2))
         if a.ndim > 1:
             a, b = a.with_axes((a.ndim - 1,)), b.with_axes((b.ndim - 2,))
-    return mapped("multiply", (a, b)).reduced("add", -1, False)
+    return mapped("multiply", (a, b), has_numbers=False).reduced("add", -1, False)
 
 
 # -- running --------------------------------------------------------------------------------------------------------
@@ -362,7 +381,9 @@ class Statement:
                 storage = values[of]
             else:
                 storage = arguments[of.place] if kind is Argument and arguments else source.storage()
-            operands[name] = without_axes(storage, [*source.without]) if source.without else storage
+            if source.without:
+                storage = as_number(storage) if source.is_number else without_axes(storage, [*source.without])
+            operands[name] = storage
         return operands
 
     def result(self, storages: Mapping[str, Storage]) -> Storage:
@@ -373,23 +394,23 @@ class Statement:
             (storage,) = storages.values()
             return storage if order == tuple(range(len(order))) else storage.permuted(order)
         with self._noted():
-            return execution.evaluate(*self._with_numbers(storages))
+            return execution.evaluate(*self._with_numbers(storages), spelling="lazy")
 
     def _with_numbers(self, storages: Mapping[str, Storage]) -> tuple[Assignment, Mapping[str, Storage]]:
         """Let numbers tell their values if the result is sparse then, with a fill value that follows from them."""
         plain = self.assignment, storages
         if not self.numbers or all(s.format.is_dense or s.is_on_device for s in storages.values()):
             return plain
-        usual = execution.expected_type(*plain)
-        if not usual.format.is_dense:
+        usual, values = execution.expected_type(*plain), {name: storages[name].vals[0] for name in self.numbers}
+        # Beside a negative number, a fill value of zero may have the other sign.
+        if not usual.format.is_dense and (usual.fill != 0 or all(x >= 0 for x in values.values())):
             return plain
-        values = {name: storages[name].vals[0] for name in self.numbers}
         # Zeros are a part of the expression, since they decide more than a fill value.
         zeros: dict[Expr, Expr] = {Access(name): Literal(x.item()) for name, x in values.items() if x == 0}
-        assignment = replace(self.assignment, value=rewrite(self.assignment.value, zeros.get)) if zeros else plain[0]
+        told = partial(with_literals, literals=zeros, dtypes={name: s.dtype for name, s in storages.items()})
+        assignment = replace(self.assignment, value=rewrite(self.assignment.value, told)) if zeros else plain[0]
         known = {**storages, **{name: telling(storages[name]) for name, x in values.items() if x != 0}}
-        told = execution.expected_type(assignment, known)
-        return plain if told.format.is_dense or told.dtype != usual.dtype else (assignment, known)
+        return plain if execution.expected_type(assignment, known).format.is_dense else (assignment, known)
 
     def expected(self, values: Mapping[str, Storage], arguments: Sequence[Storage]) -> Storage | None:
         """Return what stands for the result before it is computed, if that is known; raise if it is too large."""
@@ -400,7 +421,7 @@ class Statement:
             storages = self.storages(values, arguments)
             if self.numbers and before:  # their values are not known yet
                 return None
-            return execution.expected(*self._with_numbers(storages), not before)
+            return execution.expected(*self._with_numbers(storages), not before, spelling="lazy")
 
     @contextmanager
     def _noted(self) -> Iterator[None]:
@@ -427,7 +448,7 @@ def run_statements(program: Sequence[Statement], count: int, arguments: Sequence
                 values[statement.name] = result
     for statement in program:
         result = values[statement.name] = statement.result(statement.storages(values, arguments))
-        results[statement.name] = with_axes(result, statement.ones)
+        results[statement.name] = expanded(result, statement.ones)
     return [results[f"r{k}"] for k in range(count)]
 
 
