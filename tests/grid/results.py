@@ -281,14 +281,20 @@ def of_two_steps(case: Case) -> weft.SparseTensor:
 
 
 def conversions(case: Case) -> Iterator[tuple[str, weft.SparseTensor]]:
-    """A copy by other spellings, whose arrays are the same: as a conversion, by einsum, of a transposed operand."""
+    """A copy by other spellings, whose arrays are the same: as a conversion, by einsum, transposed, or assigned."""
     if "copy" not in case.operation or case.result in ("dense", "dense_f"):
         return
     given, wanted = operand(case.operation, case.contents, "A", case.formats[0]), RESULTS[case.result]
     transposed = case.operation == "transposed copy"
-    yield "asformat", (given.T if transposed else given).asformat(wanted)
+    source = given.T if transposed else given
+    yield "asformat", source.asformat(wanted)
     yield "einsum", weft.einsum("ij->ji" if transposed else "ij->ij", given, format=wanted)
     yield "transposed", weft.evaluate(f"C(i,j) = A({'i,j' if transposed else 'j,i'})", A=given.T, format=wanted)
+    none = np.empty((2, 0), int)
+    target = weft.from_coords(none, np.empty(0, source.dtype), source.shape, fill_value=source.fill_value)
+    target = target.asformat(wanted)
+    target[...] = source
+    yield "assigned", target
 
 
 def of_two_threads(case: Case) -> weft.SparseTensor:

@@ -34,10 +34,12 @@ _ONE = (0,)
 """What each step of a conversion reads: one tensor. ``Conversion.plan`` says which."""
 
 # Prices of an entry, where one that is visited costs 1.
-_VISITED, _AMONG_ALL, _RUNS = 1.0, 6.0, 0.5  # visited; among all elements of an array; in a list, to find ends of rows
+_VISITED, _RUNS = 1.0, 0.5  # visited; in a list, to find ends of rows
+_AMONG_ALL, _ACROSS = 12.0, 36.0  # visited among all elements of an array, of which few are entries; in strides
 _STORED, _APPENDED, _LISTED = 1.0, 2.0, 4.0  # in an array, appended, with wide coordinates
 _SHARED = 1.0  # whose value is that of the source
-_PLACED, _IN_ROW, _SORTED = 3.0, 6.0, 14.0  # at a place that queries tell; sorted into its row, and among all
+_PLACED, _IN_ROW = 3.0, 6.0  # at a place that queries tell; sorted into its row
+_SORTED, _MERGED = 14.0, 6.0  # sorted among all, and among all of a few runs that are in order
 _EMPTY = 25.0  # rows most of which are empty
 _UNWANTED = 1000.0  # what config.disable has
 _THREADS = 2.0  # how many times as fast several threads are
@@ -88,7 +90,7 @@ def insert(source: Source, target: TensorType, facts: DataFacts) -> Way:
     if isinstance(kernel, str):
         return Way("insert", kernel)
     how, passes = kernel.facts.inserted, len(kernel.facts.inserted.phases)
-    price, reason = passes * _visited(source, target) + _PLACED, "coordinates tell the position of each entry"
+    price, reason = passes * _visited(source, target, True) + _PLACED, "coordinates tell the position of each entry"
     if how.shares:
         price, reason = _SHARED, "entries keep their positions: values are shared"
     elif how.copies and _is_list(source.type.format):
@@ -115,7 +117,7 @@ def append(source: Source, target: TensorType, facts: DataFacts) -> Way:
     if source.skip_fill and of_loops.chains and of_loops.chains[-1].last + 1 < len(format.levels):
         return refused("whether a parent has entries is not known before it is appended")
     listed = any(w.listed for w in of_loops.workspaces)
-    price = _visited(source, target) + (_STORED if format.is_dense else _APPENDED) + (_IN_ROW if listed else 0.0)
+    price = _visited(source, target, True) + (_STORED if format.is_dense else _APPENDED) + (_IN_ROW if listed else 0.0)
     reason = "loops over the source reach entries in the order of the target"
     if listed:
         reason = "loops over the source reach parents in the order of the target; a workspace sorts what each has"
@@ -313,11 +315,12 @@ def _between(target: TensorType, format: Format, facts: DataFacts) -> TensorType
     return tensor_type(target.dtype, format, (facts.index_dtype,) * len(format.roles), target.fill)
 
 
-def _visited(source: Source, target: TensorType) -> float:
-    """Return the price of an entry that loops over the source visit."""
+def _visited(source: Source, target: TensorType, in_order: bool = False) -> float:
+    """Return the price of an entry that loops over the source visit, ``in_order`` of the target's levels or its own."""
     format = source.type.format
     if format.is_dense and not target.format.is_dense:
-        return _AMONG_ALL
+        across = in_order and not target.format.is_structured and format.mode_order != target.format.mode_order
+        return _ACROSS if across else _AMONG_ALL
     return _VISITED + (_RUNS if _is_list(format) else 0.0)
 
 
@@ -376,4 +379,8 @@ def _sorted(source: Source, target: TensorType, packed: TensorType, facts: DataF
         SortEntries(_ONE, ordered, "the target stores entries in another order", order, keep),
         Append(_ONE, packed, "the list is in order now; duplicates are summed", copier(Source.copy(ordered), packed)),
     )
-    return (_visited(source, target) + _LISTED) * len(listed) + _SORTED + _VISITED + _RUNS + _APPENDED, steps
+    levels = source.type.format.levels
+    # Slots of rows are runs in their order.
+    by_slots = len(levels) > 1 and levels[0].counts and levels[1].full and not format.is_structured
+    price = (_visited(source, target, True) + _LISTED) * len(listed) + (_MERGED if by_slots else _SORTED)
+    return price + _VISITED + _RUNS + _APPENDED, steps

@@ -46,9 +46,9 @@ def setitem(
     if storage.format.is_dense:
         _in_place(storage, key, value)
         return storage, None
-    if isinstance(value, StorageHolder) and parsed.is_everything(storage.shape):
-        source = storage_of(value)
-        if _replaces(source, storage):
+    if np.ndim(value) and parsed.is_everything(storage.shape):
+        operand = as_operand(value)
+        if operand is not None and _replaces(source := operand.storage, storage):
             return execution.convert(source, storage.format).apart_from(source), None
     region = _Region(parsed, storage.shape)
     rows, vals = _entries(value, storage, region)
@@ -78,8 +78,8 @@ def setitem(
 
 
 def _replaces(value: Storage, storage: Storage) -> bool:
-    """Return whether a value that is assigned to a whole tensor has its elements as they are, and stores only some."""
-    if value.format.is_dense or value.is_on_device or value.shape != storage.shape or value.dtype != storage.dtype:
+    """Return whether a value that is assigned to a whole tensor has its elements as they are."""
+    if value.is_on_device or value.shape != storage.shape or value.dtype != storage.dtype:
         return False
     return same_number(storage.dtype.type(value.type.fill), storage.dtype.type(storage.type.fill))
 
