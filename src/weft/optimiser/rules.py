@@ -188,13 +188,16 @@ def split_sum(node: Expr, facts: Facts) -> Expr | None:
     shared = "apart" not in ways and around == {frozenset(loops)}
     if len(node.vars) > 1 or not shared or not loops or not loops <= {*facts.place}:
         scans = [renamed(scan, variables={v: facts.unused(v) for v in node.vars if k}) for k, scan in enumerate(scans)]
-    for k, (_, _, by) in enumerate(terms):
-        for divisor in by:
-            if not {*free_variables(divisor)} & over:
-                scans[k] = Apply("divide", (scans[k], divisor))
+    outside = [[d for d in by if not {*free_variables(d)} & over] for _, _, by in terms]
+    every = [d for d in dict.fromkeys(outside[0]) if all(by.count(d) == 1 for by in outside)]
+    for k, by in enumerate(outside):
+        for divisor in [d for d in by if d not in every]:
+            scans[k] = Apply("divide", (scans[k], divisor))
     total: Expr = Apply("negative", (scans[0],)) if terms[0][0] else scans[0]
     for (negative, _, _), scan in zip(terms[1:], scans[1:], strict=True):
         total = Apply("subtract" if negative else "add", (total, scan))
+    for divisor in every:  # of zero, which makes terms of both signs infinite
+        total = Apply("divide", (total, divisor))
     return total if facts.dtype(total) == facts.dtype(node) else None
 
 
