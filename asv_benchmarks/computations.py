@@ -207,7 +207,7 @@ COMPUTATIONS = {
     "exponentials and a vector": [
         "y(i) = exp(A(i,j))*x(j)",
         "y(i) = sum(j, x(j)*exp(A(i,j)))",
-        "y(i) = (exp(A(i,j)) - 1)*x(j) + sum(k, x(k))",
+        "y(i) = sum(k, exp(A(i,k))*x(k))",
     ],
     "column sums of a product": [
         "y(k) = A(i,j)*B(j,k)",

@@ -279,7 +279,7 @@ def skewed(seed, n=N, many=20, format="csr"):
     return weft.from_coords([rows, columns], np.ones(many * n), shape=(n, n), format=format)
 
 
-@pytest.mark.parametrize("format", ["csr", "csc", "coo", "dcsr", "csf"])
+@pytest.mark.parametrize("format", ["csr", "csc", "coo", "dcsr", "csf", "hash"])
 def test_numbers_of_entries_are_those_of_the_coordinates(format):
     order = 3 if format == "csf" else 2
     A = weft.random((9, 8, 7)[:order], density=0.2, rng=0).asformat(format)

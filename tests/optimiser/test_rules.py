@@ -245,7 +245,7 @@ def test_sums_of_sparse_operands_are_scanned_one_after_the_other(text):
         return len(additive_terms(normal.value))
 
     assert terms() == 2
-    assert terms(B=matrix(fill=1.0)) == 3  # what is stored beside the fill value, and the fill value
+    assert terms(B=matrix(fill=1.0)) == 4  # the fill value in all places, but for those of what is stored
     assert terms(A=matrix("float32"), B=matrix("float32")) == 1  # their sum is rounded
     assert terms(B=matrix(fill=np.inf)) == terms(B=weft.asarray(np.ones((4, 4)))) == 1
     assert terms(x=weft.asarray(np.ones(4), format="s")) == 1

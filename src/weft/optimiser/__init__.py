@@ -22,7 +22,7 @@ from ..records import replace
 from .cuts import ONE_DIAGONAL, diagonals_first, narrow_sums_first
 from .parts import CHOICES, OwnTensors
 from .price import FULL
-from .rules import COUNTED, ORDER, RULES, SPLIT, rewritten, split
+from .rules import COUNTED, ORDER, RULES, SPLIT, rewritten
 from .rules import ordered as one_order
 
 __all__ = ["TABLE", "one_order", "one_sum", "optimise"]
@@ -50,11 +50,11 @@ def optimise(
     summed, rules = rewritten(explicit, types, options)
     normal = one_order(summed, types, options)
     parts = OwnTensors(normal, types, numbers, options)
-    last = before = replace(normal, value=parts.in_terms_of_parts(normal.value, normal.target.indices))
-    while (last := split(before, parts.types, options)) != before:
-        parts.estimates.measure(last.value.distinct_accesses)
-        before = replace(last, value=parts.in_terms_of_parts(last.value, last.target.indices))
-    last = replace(last, value=parts.with_sums_first(last.value, last.target.indices))
+    axes = normal.target.indices
+    value = parts.in_terms_of_parts(normal.value, axes)
+    while (apart := parts.with_terms_apart(value, axes)) != value:
+        value = parts.in_terms_of_parts(apart, axes)
+    last = replace(normal, value=parts.with_sums_first(value, axes))
     if not parts.statements or not _same_result(explicit, last, parts):
         return Program((assignment,), assignment, ())
     return Program(

@@ -35,7 +35,7 @@ from ..trees import outermost
 from .contraction import MOST_VARIABLES, Contraction, Way
 from .estimate import Estimates, free_set, levels_of
 from .price import ENTRY, FULL, KERNEL, Nests, conversions, each, pointwise, weight
-from .rules import Facts, Rule, is_exact, is_plain, terms_of
+from .rules import Facts, Rule, is_exact, is_plain, may_be_scanned, split, terms_of
 from .statements import Statements
 
 WORTH = 1.5
@@ -73,7 +73,7 @@ class OwnTensors(Statements):
         self.estimates = Estimates(types, numbers, assignment.value.distinct_accesses)
         self.is_dense = result_format(assignment, types).is_dense
         self.elements = self.estimates.space(assignment.target.indices) if self.is_dense else 0.0  # of a dense result
-        self.enabled = options.enabled
+        self.options, self.enabled = options, options.enabled
         self.reorders = options.reassociate or is_exact(result_dtype(assignment.value, types))
         self._dtypes = {name: type.dtype for name, type in types.items()}
         self.dtype = Dtypes(self._dtypes)
@@ -107,12 +107,20 @@ class OwnTensors(Statements):
         """Return a reduction in terms of its parts."""
         if has_reduction(expr.body):
             expr = replace(expr, body=self._with_sums_apart(expr.body, tuple(free_variables(expr.body)), axes))
-        if has_reduction(expr.body):
-            return expr
+            if has_reduction(expr.body):
+                return expr
+            if (apart := self.with_terms_apart(expr, axes)) != expr:
+                return self.in_terms_of_parts(apart, axes)
         # An array that holds zeros where a sparse operand stores nothing must not meet 1/0.
         if expr.op == "add" and self.reorders and self.enabled("contraction-order") and _stays_finite(expr.body):
             return self._contracted(expr, axes)
         return self._with_dear_parts_apart(expr)
+
+    def with_terms_apart(self, expr: Expr, axes: tuple[str, ...]) -> Expr:
+        """Return an expression over some axes with sums of terms apart, as others of its sums are operands by now."""
+        apart = split(expr, self.types, axes, self.options, self.estimates.sizes)
+        self.estimates.measure(apart.distinct_accesses)
+        return apart
 
     def with_sums_first(self, expr: Expr, axes: tuple[str, ...]) -> Expr:
         """Return an expression over some axes in which sums with fewer variables do not decide the loops of others."""
@@ -136,6 +144,9 @@ class OwnTensors(Statements):
         """
         if not self.enabled("own-tensors"):
             return expr
+        for each_sum in dict.fromkeys(outermost_reductions(expr)):
+            if has_reduction(each_sum.body):
+                expr = replaced(expr, each_sum, self._reduction(each_sum, tuple(free_variables(each_sum))))
         sums = list(dict.fromkeys(outermost_reductions(expr)))
         if any(has_reduction(each_sum.body) for each_sum in sums):
             return expr
@@ -265,7 +276,7 @@ class OwnTensors(Statements):
         facts = Facts(self.dtype, self.types)
         terms = [term for _, term, by in terms_of(factor, dtype, facts) if not by]
         plain = all(is_plain(f, facts) for term in terms for f in term if not facts.is_dense(f))
-        whole = facts.is_dense(factor) or not plain or not self.enabled("split-sums")
+        whole = facts.is_dense(factor) or not (plain and may_be_scanned(terms, facts) and self.enabled("split-sums"))
         return [] if whole or len(terms) < 2 else [[f for f in term if not isinstance(f, Literal)] for term in terms]
 
     def _as_written(self, contraction: Contraction, axes: tuple[str, ...]) -> float:
@@ -376,4 +387,7 @@ def _stays_finite(expr: Expr) -> bool:
     return all(not isinstance(node, Apply) or node.op in _FINITE or node.op in VALUE_DTYPES for node in walk(expr))
 
 
-_FINITE = ("add", "subtract", "multiply", "negative", "absolute", "maximum", "minimum", "square")
+_FINITE = (
+    *("add", "subtract", "multiply", "negative", "absolute", "maximum", "minimum", "square"),
+    *("exp", "expm1", "sin", "cos", "sinh", "cosh", "tanh", "arctan", "select", "not_equal"),
+)

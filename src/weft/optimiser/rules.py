@@ -8,7 +8,7 @@ bits only run where ``config.reassociate`` is on, or where dtypes are exact. The
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import lru_cache
 from typing import Any, TypeAlias
 
@@ -68,10 +68,23 @@ class Facts:
         """Return whether all operands are arrays."""
         return all(self.types[a.tensor].format.is_dense for a in expr.distinct_accesses)
 
+    def is_structured(self, expr: Expr) -> bool:
+        """Return whether a sparse operand has levels of its own variables."""
+        formats = [self.types[a.tensor].format for a in expr.distinct_accesses]
+        return any(format.is_structured for format in formats if not format.is_dense)
+
     def elsewhere(self, expr: Expr) -> Any:
         """Return the number that an expression is where sparse operands store nothing; None if arrays decide."""
         value = _beside_arrays(expr, self.types)
         return None if value is UNKNOWN or isinstance(value, RuntimeValue) else value
+
+    def stores(self, expr: Expr, elsewhere: Expr) -> Expr:
+        """Return a condition that holds where an expression may have other values than ``elsewhere``."""
+        operand, *others = [a for a in expr.distinct_accesses if not self.is_dense(a)]
+        fill = self.elsewhere(operand)
+        if others or fill is None:
+            return Apply("not_equal", (expr, elsewhere))
+        return Apply("not_equal", (operand, Literal(fill.item() if isinstance(fill, np.generic) else fill)))
 
 
 @record
@@ -178,7 +191,7 @@ def split_sum(node: Expr, facts: Facts) -> Expr | None:
     products = [_with_divisors([*rest, *term], [d for d in by if {*free_variables(d)} & over], node, facts)
                 for _, term, by in terms]  # fmt: skip
     ways = {_way(each, node, facts) for each in products}
-    if not ways <= {"sparse", "apart"} or "sparse" not in ways:
+    if not ways <= {"sparse", "apart"} or "sparse" not in ways or not may_be_scanned(products, facts):
         return None
     scans: list[Expr] = [Reduce("add", node.vars, product(each)) for each in products]
     # Loops that share none are told apart by their variables: the sums of A(i,j) and of A(j,j) share none, nor does one
@@ -204,8 +217,8 @@ def split_sum(node: Expr, facts: Facts) -> Expr | None:
 def terms_of(expr: Expr, dtype: str, facts: Facts) -> list[_Term]:
     """Return the terms of a factor of a product of some dtype.
 
-    A function that is a number where nothing is stored is this number, and what it is more elsewhere. Sums and products
-    in other dtypes, in which they may wrap around, are one term.
+    A function that is a number where nothing is stored is this number in all places but those that are stored, and its
+    own values there. Sums and products in other dtypes, in which they may wrap around, are one term.
     """
 
     def terms(node: Expr, below: list[list[_Term]]) -> list[_Term]:
@@ -223,9 +236,15 @@ def terms_of(expr: Expr, dtype: str, facts: Facts) -> list[_Term]:
         elsewhere = None if facts.is_dense(node) else facts.elsewhere(node)
         if not elsewhere or not np.isfinite(elsewhere) or dtype == "bool":
             return [(False, [node], [])]
-        stored = node if facts.dtype(node) == dtype else Apply(dtype, (node,))
+        value = node if facts.dtype(node) == dtype else Apply(dtype, (node,))
         number = Literal(elsewhere.item() if isinstance(elsewhere, np.generic) else elsewhere)
-        return [(False, [Apply("subtract", (stored, number))], []), (False, [number], [])]
+        stores = facts.stores(node, number)
+        # Numbers of gaps are first, so that nothing cancels beside what is stored.
+        return [
+            (False, [number], []),
+            (True, [number, Apply(dtype, (stores,))], []),
+            (False, [Apply("select", (stores, value))], []),
+        ]
 
     return fold(expr, terms)
 
@@ -266,10 +285,13 @@ def _way(parts: Sequence[Expr], total: Reduce, facts: Facts) -> str:
 
 def is_plain(part: Expr, facts: Facts) -> bool:
     """Return whether an expression is zero where sparse operands store nothing."""
-    # Views of structured formats derive further variables, whose names both sums would have.
-    types = [facts.types[a.tensor] for a in part.distinct_accesses]
-    is_structured = any(type.format.is_structured for type in types if not type.format.is_dense)
-    return not is_structured and (value := facts.elsewhere(part)) is not None and same_value(value, 0)
+    return (value := facts.elsewhere(part)) is not None and same_value(value, 0)
+
+
+def may_be_scanned(terms: Sequence[Sequence[Expr]], facts: Facts) -> bool:
+    """Return whether terms may have nests of their own: views of structured formats derive variables of equal names."""
+    sparse = [[f for f in term if not facts.is_dense(f)] for term in terms]
+    return sum(map(bool, sparse)) < 2 or not any(facts.is_structured(f) for term in sparse for f in term)
 
 
 def counted_entries(node: Expr, facts: Facts) -> Expr | None:
@@ -279,7 +301,7 @@ def counted_entries(node: Expr, facts: Facts) -> Expr | None:
     read = {*outermost(node.body, lambda part: isinstance(part, (Access, Reduce, Literal)))}
     sparse = [a for a in read if isinstance(a, Access) and not facts.is_dense(a)]
     others = {v for part in read if part not in sparse for v in free_variables(part)}
-    if len(sparse) != 1 or len(read) < 2 or not is_plain(sparse[0], facts):
+    if len(sparse) != 1 or len(read) < 2 or facts.is_structured(sparse[0]) or not is_plain(sparse[0], facts):
         return None
     indices = sparse[0].indices
     # Inner reductions may have any values. Arrays that levels have are not what fills the sum.
@@ -386,12 +408,14 @@ def ordered(assignment: Assignment, types: Mapping[str, TensorType], options: Co
     return replace(assignment, value=expr) if keeps_fill(assignment.value, expr, types) else assignment
 
 
-def split(assignment: Assignment, types: Mapping[str, TensorType], options: CodeOptions) -> Assignment:
-    """Return an assignment with sums of terms apart, where others of its sums have become operands."""
-    facts = Facts(Dtypes(dtypes_of(types)), types, assignment.target.indices)
-    facts.names |= {*variables(assignment.value)}
-    expr = applied(SPLIT, assignment.value, facts, options)
-    return replace(assignment, value=expr) if keeps_fill(assignment.value, expr, types) else assignment
+def split(
+    expr: Expr, types: Mapping[str, TensorType], axes: Sequence[str], options: CodeOptions, names: Iterable[str]
+) -> Expr:
+    """Return an expression over some axes with sums of terms apart, whose new variables have none of the names."""
+    facts = Facts(Dtypes(dtypes_of(types)), types, axes)
+    facts.names |= {*variables(expr), *names}
+    apart = applied(SPLIT, expr, facts, options)
+    return apart if keeps_fill(expr, apart, types) else expr
 
 
 def keeps_fill(old: Expr, new: Expr, types: Mapping[str, TensorType]) -> bool:

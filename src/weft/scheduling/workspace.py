@@ -103,7 +103,9 @@ def _sum_of_rows(problem: LoopProblem, negative: bool, term: Expr) -> Reduce | N
             return term if not negative and (sparse or problem.folds(negative, term, counting=True)) else None
         if (inner := _inner_sum(problem, term)) is not None:
             return None if problem.dense else inner
-    if not (problem.additive and problem.neutral and problem.enabled("row-sort") and _takes_any_order(problem)):
+    merged = not problem.dense and any(has_reduction(term) for _, term in problem.terms)  # with what is not summed
+    sorts = problem.enabled("row-sort") and _takes_any_order(problem)
+    if not (problem.additive and problem.neutral and (merged or sorts)):
         return None
     return term if isinstance(term, Reduce) else Reduce("add", (), term)
 

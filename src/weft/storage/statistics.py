@@ -63,14 +63,17 @@ def _entries_at(storage: Storage, level: int) -> np.ndarray[Any, Any]:
     format, sizes = storage.format, storage.level_sizes
     extents = [storage.shape[axis] for axis in format.mode_order]
     below = np.ones(sizes[-1], np.int64)  # entries below each position, from the last level up
-    for k in range(len(sizes) - 1, level, -1):
+    for k in range(len(sizes) - 1, level - 1, -1):
+        arrays = storage.level_arrays(k)
         if _is_array(format.levels[k]):
-            below = below.reshape(-1, extents[k]).sum(axis=1) if extents[k] else np.zeros(sizes[k - 1], np.int64)
-        elif format.levels[k].roles == _POSITIONS:
-            ends = np.concatenate([[0], np.cumsum(below)])[storage.level_arrays(k)["pos"]]
-            below = np.diff(ends)
-    if _is_array(format.levels[level]):
-        return below.reshape(-1, extents[level]).sum(axis=0) if extents[level] else below[:0]
-    coordinates = storage.level_arrays(level)["crd"]
-    weights = None if level == len(sizes) - 1 else below
-    return np.bincount(coordinates, weights)
+            rows = below.reshape(sizes[k] // extents[k], extents[k]) if extents[k] else below.reshape(sizes[k - 1], 0)
+            below = rows.sum(axis=int(k > level))
+            continue
+        coordinates = arrays["crd"]
+        if len(coordinates) and coordinates.min() < 0:  # slots of hash tables may be empty
+            below, coordinates = np.where(coordinates >= 0, below, 0), np.maximum(coordinates, 0)
+        if k == level:
+            return np.bincount(coordinates, below)
+        if format.levels[k].roles == _POSITIONS:
+            below = np.diff(np.concatenate([[0], np.cumsum(below)])[arrays["pos"]])
+    return below
