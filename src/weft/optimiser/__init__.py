@@ -105,15 +105,13 @@ def _same_result(explicit: Assignment, last: Assignment, parts: OwnTensors) -> b
     """Return whether the last statement computes a result of the dtype, the fill value and the density of the whole."""
     types, axes = parts.types, frozenset(explicit.target.indices)
     try:
-        return (
-            result_dtype(explicit.value, types) == result_dtype(last.value, types)
-            and same_value(_fill(explicit, types), _fill(last, types))
-            and (
-                not result_format(last, types).is_dense
-                or result_format(explicit, types).is_dense
-                or parts.estimates.density(explicit.value, axes) > FULL
-            )
-        )
+        if result_dtype(explicit.value, types) != result_dtype(last.value, types):
+            return False
+        whole_is_dense, is_dense = result_format(explicit, types).is_dense, result_format(last, types).is_dense
+        if whole_is_dense and is_dense:
+            return True
+        is_full = is_dense and parts.estimates.density(explicit.value, axes) > FULL
+        return (is_full or not is_dense) and same_value(_fill(explicit, types), _fill(last, types))
     except WeftError:
         return False
 

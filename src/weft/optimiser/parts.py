@@ -107,6 +107,7 @@ class OwnTensors(Statements):
         """Return a reduction in terms of its parts."""
         if has_reduction(expr.body):
             expr = replace(expr, body=self._with_sums_apart(expr.body, tuple(free_variables(expr.body)), axes))
+            expr = self._with_arrays_apart(expr, axes)
             if has_reduction(expr.body):
                 return expr
             if (apart := self.with_terms_apart(expr, axes)) != expr:
@@ -154,6 +155,25 @@ class OwnTensors(Statements):
         if not self._pays(together, sum([self._apart(each_sum) for each_sum in sums])):
             return expr
         return self._with_parts(expr, axes, sums, "in place, it would be computed anew at each coordinate")
+
+    def _with_arrays_apart(self, expr: Reduce, axes: tuple[str, ...]) -> Reduce:
+        """Return a sum in which sums are tensors of their own, if its terms can be scanned apart then."""
+        sums, inside = list(dict.fromkeys(outermost_reductions(expr.body))), tuple(free_variables(expr.body))
+        if not sums or any(has_reduction(each_sum.body) for each_sum in sums):
+            return expr
+        trial: Expr = expr
+        types = dict(self.types)
+        for k, each_sum in enumerate(sums):
+            array = Access(f"array {k}", tuple(free_variables(each_sum)))
+            types[array.tensor] = TensorType.of(self.dtype(each_sum), Format.dense(len(array.indices)))
+            trial = replaced(trial, each_sum, array)
+        visited = self.estimates.space(inside)  # as long as terms are together
+        if split(trial, types, axes, self.options, self.estimates.sizes) == trial:
+            return expr
+        if not self._pays(visited, sum([self._apart(each_sum) for each_sum in sums])):
+            return expr
+        reason = "with it in place, all coordinates would be visited"
+        return replace(expr, body=self._with_parts(expr.body, inside, sums, reason))
 
     def _apart(self, part: Reduce) -> float:
         """Return the price of a reduction that is a tensor of its own."""

@@ -231,7 +231,7 @@ def terms_of(expr: Expr, dtype: str, facts: Facts) -> list[_Term]:
                 return [(not m, f, d) for m, f, d in below[0]]
             case Apply(op="multiply") if min(map(len, below)) == 1:
                 return [(m != n, [*f, *g], [*d, *e]) for m, f, d in below[0] for n, g, e in below[1]]
-            case Apply(op="divide", args=(_, by)) if facts.is_dense(by):
+            case Apply(op="divide" | "left-absorbing divide", args=(_, by)) if facts.is_dense(by):
                 return [(m, f, [*d, by]) for m, f, d in below[0]]
         elsewhere = None if facts.is_dense(node) else facts.elsewhere(node)
         if not elsewhere or not np.isfinite(elsewhere) or dtype == "bool":
