@@ -134,7 +134,10 @@ def test_a_copy_in_notation_has_values_of_its_own():
         (weft.evaluate("C(j,i) = A(i,j)", A=A, format="csc"), dense.T),
         (weft.evaluate("C(i,j) = A(j,i)", A=A.T, format=A.T.format), dense),
     ]
-    lent.data[:] = 7
+    blocks = sparse.bsr_array(np.eye(4, 4, 1), blocksize=(2, 2))
+    B, dense_blocks = weft.asarray(blocks), blocks.toarray()
+    copies.append((weft.evaluate("C(i,j) = B(i,j)", B=B, format="mode_generic"), dense_blocks))
+    lent.data[:] = blocks.data[:] = 7
     for found, wanted in copies:
         np.testing.assert_array_equal(found.todense(), wanted)
 

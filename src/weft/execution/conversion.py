@@ -196,7 +196,10 @@ class Copy(Convert):
     def run(self, storages: Sequence[Storage], out: Storage | None = None) -> Storage:
         (storage,) = storages
         made = convert(self._permuted(storage), self.makes.format, strict=True)
-        return made.with_values(made.vals.copy(), made.type.fill) if made.vals is storage.vals else made
+        shared = made.vals is storage.vals or (
+            not storage.is_on_device and np.may_share_memory(made.vals, storage.vals)
+        )
+        return made.with_values(made.vals.copy(), made.type.fill) if shared else made
 
     def conversion(self, storage: Storage) -> Conversion:
         """Return the way in which an operand is copied."""
