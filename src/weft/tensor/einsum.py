@@ -754,7 +754,8 @@ def _explained(
     lines = [report(texts, assignment, looked, origins, assumed=False, full=full), *texts.kept(storages), *chosen]
     changed = plan.target.format != usual.target.format
     try:
-        execution.expected(assignment, held, True, plan.target.format if changed else result_format)
+        if assignment.op is None:  # what is added in place needs no memory
+            execution.expected(assignment, held, True, plan.target.format if changed else result_format)
     except WeftError as error:
         lines.append(f"this is refused: {error}")
     return "\n".join(lines)
