@@ -195,11 +195,11 @@ class Copy(Convert):
 
     def run(self, storages: Sequence[Storage], out: Storage | None = None) -> Storage:
         (storage,) = storages
-        made = convert(self._permuted(storage), self.makes.format, strict=True)
-        shared = made.vals is storage.vals or (
-            not storage.is_on_device and np.may_share_memory(made.vals, storage.vals)
+        copy = convert(self._permuted(storage), self.makes.format, strict=True)
+        is_shared = copy.vals is storage.vals or (
+            not storage.is_on_device and np.may_share_memory(copy.vals, storage.vals)
         )
-        return made.with_values(made.vals.copy(), made.type.fill) if shared else made
+        return copy.with_values(copy.vals.copy(), copy.type.fill) if is_shared else copy
 
     def conversion(self, storage: Storage) -> Conversion:
         """Return the way in which an operand is copied."""
