@@ -28,7 +28,7 @@ from ..index_notation import explicit_sums, expression_text, free_variables, to_
 from ..index_notation.nodes import Assignment
 from ..index_notation.program import Numbers, Program
 from ..module import Module
-from ..optimiser import one_order, one_sum, optimise
+from ..optimiser import one_sum, optimise
 from ..optimiser.cuts import diagonals_first, in_pairs, narrow_sums_first
 from ..storage import fill_of, tensor_type
 from ..variant import Variant
@@ -101,8 +101,7 @@ def _way(
     if user_schedule is None and (shared := _sharing(explicit, types, request)) is not None:
         return shared
     known, fills = with_runtime_fills(explicit, types, dtype or result_dtype(explicit.value, types))
-    # Sums of which the terms are apart have kernels for each fill value.
-    if fills and _form(explicit, types, variant) == _form(explicit, known, variant):
+    if fills:
         return WithFills(known, fills)
     # A sum in a narrow dtype wraps around on its own before it is added to wider terms.
     if user_schedule is None and (first := narrow_sums_first(explicit, types)) is not None:
@@ -126,10 +125,6 @@ def _way(
         _structure_operands(explicit, types, target) if variant.options.enabled("shared-structure") else ()
     )
     return _kernel_plan(way, types, target, varies, structure_operands, diagonals)
-
-
-def _form(assignment: Assignment, types: Mapping[str, TensorType], variant: Variant) -> Assignment:
-    return one_order(one_sum(assignment, types, variant.options), types, variant.options)
 
 
 def _may_be_diagonal(assignment: Assignment, types: Mapping[str, TensorType], variant: Variant) -> bool:
