@@ -14,14 +14,16 @@ from hypothesis import strategies as st
 import weft
 from optimiser.random_programs import by_numpy
 from weft import execution
+from weft.analysis.implicit_values import typed_implicit_value
 from weft.code_options import code_options
 from weft.config import config
 from weft.errors import NotationError, ResultTooLargeError, ShapeError
 from weft.execution import evaluation, numbers_of
 from weft.execution.choice import Choice
+from weft.formats import Format, TensorType
 from weft.index_notation import explicit_sums, parse, parse_einsum
 from weft.index_notation.nodes import Access, Apply, Assignment, Literal, Reduce
-from weft.index_notation.traversal import renamed, rewrite, variables
+from weft.index_notation.traversal import accesses, renamed, rewrite, tensors, variables, walk
 from weft.optimiser import one_order, one_sum, optimise, price
 from weft.optimiser.estimate import Estimates
 from weft.optimiser.price import Nests
@@ -213,6 +215,34 @@ def test_lazy_spellings_have_the_program_of_the_notation(name, operands):
         shape = shape_of(program)
         shape[-1] = shape[-1].partition(" = ")[2]
         assert shape == expected, program.text
+
+
+NESTED = {
+    "principal components": lambda A, x: (A - A.mean(0)).T @ ((A - A.mean(0)) @ x),
+    "rows less their means": lambda A, x: (A - A.mean(1)[:, None]) @ x,
+    "least and largest of columns": lambda A, x: ((A - A.min(0)) / (A.max(0) - A.min(0) + 1)) @ x,
+    "rows divided by sums of exponentials": lambda A, x: (np.exp(A) / np.exp(A).sum(1)[:, None]) @ x,
+    "products of cosines": lambda A, x: np.cos(A).T @ (np.cos(A) @ x),
+}
+
+
+@pytest.mark.parametrize("name", NESTED)
+def test_sums_inside_terms_leave_no_loops_over_all_coordinates(name):
+    A, x = csr(), vector()
+    program = recorded_by(NESTED[name], {"A": A, "x": x})
+    assert program.parts
+    for statement in program.statements:
+        arrays = {a.tensor: TensorType.of("float64", Format.dense(len(a.indices))) for a in accesses(statement)}
+        types = {**arrays, "A": A._storage.type}
+        normal = one_order(statement, types, code_options())  # as when its loops are planned
+        for each_sum in [n for n in walk(normal.value) if isinstance(n, Reduce) and "A" in tensors(n)]:
+            if len({*tensors(each_sum)}) == 1:
+                continue  # what a tensor does not store alone is counted
+            assert typed_implicit_value(each_sum.body, types) == 0, program.text
+    small = csr(3, 60, 5)
+    dense = small.todense()
+    result = weft.compute(NESTED[name](weft.lazy(small), vector(60)))
+    np.testing.assert_allclose(result, NESTED[name](dense, vector(60)), rtol=1e-10)
 
 
 def test_the_programs_are_those_that_cost_least(operands):

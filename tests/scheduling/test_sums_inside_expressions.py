@@ -37,6 +37,15 @@ def test_only_entries_of_the_sum_are_stored(text, compute, result, threads):
     assert C.nnz <= 2 * product.nnz < X.size  # hash has room for more
 
 
+@pytest.mark.parametrize("result", ["csr", "dcsr", None])
+def test_only_entries_of_both_terms_are_stored(result):
+    X, Y, *_ = operands()
+    A, B = weft.asarray(X, format="csr"), weft.asarray(Y, format="csr")
+    C = weft.evaluate("C(i,k) = A(i,k) - sum(j, A(i,j)*B(j,k))", format=result, A=A, B=B)
+    np.testing.assert_array_equal(C.todense(), X - X @ Y)
+    assert C.nnz <= A.nnz + (A @ B).nnz < X.size
+
+
 @pytest.mark.parametrize("dtype", ["int8", "bool", "float32", "complex128"])
 def test_a_sum_is_in_its_own_dtype(dtype):
     X, Y, *_ = operands(dtype)
