@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import contextlib
 import dataclasses
 import gc
@@ -27,31 +28,32 @@ settings.register_profile("thorough", settings.get_profile("default"), max_examp
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "default"))
 
 
+# Set here, before any test module or other conftest imports weft.
+if "WEFT_TEST_CACHE_DIR" in os.environ:  # kept between runs, for speed
+    os.environ["WEFT_CACHE_DIR"] = os.environ["WEFT_TEST_CACHE_DIR"]
+elif "PYTEST_XDIST_WORKER" not in os.environ:  # the workers of one run share a cache, and no run sees another's
+    _scratch = tempfile.TemporaryDirectory(prefix="weft-tests-")
+    atexit.register(_scratch.cleanup)
+    os.environ["WEFT_CACHE_DIR"] = _scratch.name
+# Most of the time goes to compiling kernels that run once; WEFT_OPT=3 tests them as users have them, which
+# `tests/grid/test_operations.py` does with some in any case.
+os.environ.setdefault("WEFT_OPT", "0")
+# Calls for several threads run what they test, rather than a serial kernel until theirs is compiled.
+os.environ.setdefault("WEFT_COMPILE", "wait")
+# What each pass of the compiler returns is checked before the next pass takes it.
+os.environ.setdefault("WEFT_DEBUG", "verify")
+# Tests that start Python see the same tree as the tests themselves.
+os.environ["PYTHONPATH"] = os.pathsep.join([str(ROOT / "src"), *filter(None, [os.environ.get("PYTHONPATH")])])
+
+
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--update-golden", action="store_true", help="write the golden files instead of comparing")
     parser.addoption("--one-case", action="store_true", help="run the first case of each parametrized test")
     parser.addoption("--part", metavar="K/N", help="run one of N parts of the tests, which are numbered from 1")
 
 
-def pytest_configure(config: pytest.Config) -> None:
+def pytest_configure() -> None:
     gc.disable()  # until tests are collected, which makes many objects and no garbage
-    # Before any test module imports weft: the workers of one run share a cache, and no run sees another's.
-    if "WEFT_TEST_CACHE_DIR" in os.environ:  # kept between runs, for speed
-        os.environ["WEFT_CACHE_DIR"] = os.environ["WEFT_TEST_CACHE_DIR"]
-    elif "PYTEST_XDIST_WORKER" not in os.environ:
-        scratch = tempfile.TemporaryDirectory(prefix="weft-tests-")
-        config.add_cleanup(scratch.cleanup)
-        os.environ["WEFT_CACHE_DIR"] = scratch.name
-    # Most of the time goes to compiling kernels that run once; WEFT_OPT=3 tests them as users have them, which
-    # `tests/grid/test_operations.py` does with some in any case.
-    os.environ.setdefault("WEFT_OPT", "0")
-    # Calls for several threads run what they test, rather than a serial kernel until theirs is compiled.
-    os.environ.setdefault("WEFT_COMPILE", "wait")
-    # What each pass of the compiler returns is checked before the next pass takes it.
-    os.environ.setdefault("WEFT_DEBUG", "verify")
-    # Tests that start Python see the same tree as the tests themselves.
-    paths = [str(ROOT / "src"), *filter(None, [os.environ.get("PYTHONPATH")])]
-    os.environ["PYTHONPATH"] = os.pathsep.join(paths)
 
 
 _TOGETHER = 64  # items that stay in one part, since their kernels are compiled together
@@ -114,6 +116,12 @@ def golden(request: pytest.FixtureRequest) -> Callable[[str, str], None]:
         assert text == path.read_text(encoding="utf-8")
 
     return compare
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    for name in importlib.import_module("tests.kernel_batches").are_made_here(item):
+        item.funcargs.setdefault(name, None)
 
 
 @pytest.hookimpl(wrapper=True)

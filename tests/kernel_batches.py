@@ -15,17 +15,21 @@ import re
 import sys
 import threading
 import warnings
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from contextvars import copy_context
 from copy import copy
 from dataclasses import dataclass
 from functools import cache, partial
+from inspect import isgeneratorfunction
 from itertools import islice
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any, NoReturn, TypeVar
 
 import pytest
+from _pytest.capture import CaptureFixture, SysCapture
 
+from weft import compiler
 from weft.config import SETTINGS, config
 from weft.errors import CompilerError
 from weft.execution import plan_cache, thresholds
@@ -35,7 +39,7 @@ from weft.runtime import cache as disk
 from weft.runtime import loader
 from weft.runtime.objects import Library
 
-__all__ = ["each", "in_order", "may_wait", "run_item", "share", "together"]
+__all__ = ["are_made_here", "each", "in_order", "may_wait", "run_item", "share", "together"]
 
 T = TypeVar("T")
 _SETTINGS = ("cc", "cflags", "optimization", "sanitize")  # of the loader's keys, after the text
@@ -271,6 +275,7 @@ _LONGEST = 900  # seconds that one may run without a kernel that it lacks
 
 _PATCHED = (
     (loader, "open_all"), (thresholds, "THRESHOLDS"), (indexing, "_SEARCHES"), (indexing, "_PASSED"),
+    (compiler, "print_module"),  # by asv_benchmarks.ablation
     (linecache, "getlines"), (pdb, "set_trace"), (sys, "displayhook"),  # by doctests
 )  # fmt: skip
 
@@ -312,6 +317,7 @@ class _Test:
         self.lacking: Texts = {}
         self.error: BaseException | None = None
         self.done = False
+        self.patches: list[pytest.MonkeyPatch] = []  # that its fixtures have made
         self._turn, self._pause = threading.Semaphore(0), threading.Semaphore(0)
         self.thread = threading.Thread(target=copy_context().run, args=(self._run,), daemon=True)
         self.thread.start()
@@ -329,8 +335,11 @@ class _Test:
     def wait(self, lacking: Texts) -> None:
         """Return when the kernels that a test lacks are compiled."""
         self.lacking = lacking
-        self._pause.release()
-        self._turn.acquire()
+        with contextlib.ExitStack() as stack:
+            for patch in reversed(self.patches):
+                stack.enter_context(_undone(patch))
+            self._pause.release()
+            self._turn.acquire()
 
     def _run(self) -> None:
         self._turn.acquire()
@@ -341,6 +350,37 @@ class _Test:
             self.error = error
         self.done = True
         self._pause.release()
+
+
+def _nothing() -> Any:
+    """Return what ``monkeypatch`` remembers of a place that had no value."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setitem({}, "", "")
+        return patch._setitem[0][-1]
+
+
+_NOTHING = _nothing()
+
+
+@contextlib.contextmanager
+def _undone(patch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Take back, for a while, what a test has patched."""
+    with pytest.MonkeyPatch.context() as reverse:
+        for target, name, value in reversed(patch._setattr):
+            if value is _NOTHING:
+                reverse.delattr(target, name, raising=False)
+            else:
+                reverse.setattr(target, name, value, raising=False)
+        for items, key, value in reversed(patch._setitem):
+            if value is _NOTHING:
+                reverse.delitem(items, key, raising=False)
+            else:
+                reverse.setitem(items, key, value)
+        if patch._savesyspath is not None:
+            reverse.setattr(sys, "path", patch._savesyspath)
+        if patch._cwd is not None:
+            reverse.chdir(patch._cwd)
+        yield
 
 
 _tests: dict[pytest.Item, _Test] = {}
@@ -362,13 +402,18 @@ def in_order(items: list[pytest.Item]) -> list[pytest.Item]:
 
 
 def _is_alone(item: pytest.Item) -> bool:
-    return item.get_closest_marker("compiles_alone") is not None
+    return "compiles_alone" in _marks(item)
+
+
+@cache
+def _marks(item: pytest.Item) -> frozenset[str]:
+    return frozenset(mark.name for mark in item.iter_markers())
 
 
 def run_item(item: pytest.Item) -> bool:
     """Run one item, with those that come after it; return whether it is an item that may run so.
 
-    One that takes fixtures that are not made here, is marked, or is debugged is none: pytest runs it by itself.
+    One that takes fixtures that cannot be made here, is marked, or is debugged is none: pytest runs it by itself.
     """
     if (state := _state_of(item)) is None:
         return False
@@ -410,21 +455,113 @@ def _call_of(item: pytest.Item) -> Callable[[], Any]:
         return partial(type(item).runtest, item)
 
     def call() -> None:
-        fixtures = {name: _FIXTURES[name](item) for name in _FIXTURES.keys() & set(item._fixtureinfo.argnames)}
-        item.obj(**fixtures, **_params_of(item))
+        with contextlib.ExitStack() as stack:
+            fixtures = _Fixtures(item, stack)
+            item.obj(**{name: fixtures.value(name) for name in item._fixtureinfo.argnames})
 
     return call
 
 
+# -- their fixtures ------------------------------------------------------------------------------------------------
+# Tests begin before it is their turn, when pytest has not made the fixtures that they take.
+_OF_PYTEST = {
+    "tmp_path": lambda fixtures: fixtures.folder(),
+    "tmp_path_factory": lambda fixtures: fixtures.item.config._tmp_path_factory,
+    "capsys": lambda fixtures: fixtures.stack.enter_context(_captured(fixtures.item)),
+    "request": lambda fixtures: _request(fixtures.item),
+}
+_AS_THEY_ARE = {"monkeypatch", "recwarn"}  # other fixtures of pytest that may be made here
+_wide: dict[Any, Any] = {}  # values of fixtures of modules and the like, and _MAKING while a test makes one
+_MAKING = object()
+
+
+class _Fixtures:
+    """Fixtures of one test."""
+
+    def __init__(self, item: pytest.Function, stack: contextlib.ExitStack):
+        self.item, self.stack = item, stack
+        self._values: dict[str, Any] = {}
+
+    def value(self, name: str) -> Any:
+        if name not in self._values:
+            if name in _OF_PYTEST:
+                self._values[name] = _OF_PYTEST[name](self)
+            elif (definition := _definition(self.item, name)).scope == "function" or name in _params_of(self.item):
+                self._values[name] = self._made(definition)
+            else:
+                self._values[name] = self._of_many(definition)
+        return self._values[name]
+
+    def _made(self, definition: Any) -> Any:
+        """Make a fixture now, which ends with the test."""
+        arguments = {name: self.value(name) for name in definition.argnames}
+        if "request" in arguments:
+            arguments["request"] = _request(self.item, definition.argname)
+        value = definition.func(**arguments)
+        if isinstance(value, Generator):
+            generator, value = value, next(value)
+            self.stack.callback(next, generator, None)
+        if isinstance(value, pytest.MonkeyPatch):
+            _thread.test.patches.append(value)
+        return value
+
+    def _of_many(self, definition: Any) -> Any:
+        """Make a fixture of a module or the like once, for which others wait."""
+        while _wide.get(definition) is _MAKING:
+            _thread.test.wait({})
+        if definition not in _wide:
+            _wide[definition] = _MAKING
+            try:
+                _wide[definition] = self._made(definition)
+            except BaseException:
+                del _wide[definition]
+                raise
+        return _wide[definition]
+
+    def folder(self) -> Path:
+        return self.item.config._tmp_path_factory.mktemp(re.sub(r"\W", "_", self.item.name)[:30])
+
+
+@contextlib.contextmanager
+def _captured(item: pytest.Item) -> Iterator[CaptureFixture[str]]:
+    """Make ``capsys``, of which pytest knows one at a time."""
+    capture = CaptureFixture(SysCapture, item._request, _ispytest=True)
+    capture._start()
+    try:
+        yield capture
+    finally:
+        capture.close()
+
+
+def _request(item: pytest.Function, name: str = "") -> Any:
+    """Return what a test, or a fixture of a name, may ask of the item that it is for."""
+    return SimpleNamespace(node=item, config=item.config, path=item.path, param=_params_of(item).get(name))
+
+
+def _definition(item: pytest.Function, name: str) -> Any:
+    return item._fixtureinfo.name2fixturedefs[name][-1]
+
+
+def _can_be_made(item: pytest.Function, name: str) -> bool:
+    """Return whether a fixture, and those that it takes, can be made for an item alone, in a thread."""
+    if name in _OF_PYTEST:
+        return True
+    definition = _definition(item, name)
+    wide = definition.scope != "function"
+    if wide and (definition.params is not None or isgeneratorfunction(definition.func)):
+        return False  # it ends when pytest has run the last test that takes it
+    if definition.func.__module__.startswith("_pytest.") and name not in _AS_THEY_ARE | {*_params_of(item)}:
+        return False
+    return all(_can_be_made(item, other) for other in definition.argnames)
+
+
+def are_made_here(item: pytest.Item) -> Iterable[str]:
+    """Return the names of fixtures that an item takes and pytest need not make."""
+    return item._fixtureinfo.argnames if isinstance(item, pytest.Function) and may_wait(item) else ()
+
+
 def _params_of(item: pytest.Function) -> Mapping[str, Any]:
     return item.callspec.params if hasattr(item, "callspec") else {}
-
-
-def _folder(item: pytest.Function) -> Path:
-    return item.config._tmp_path_factory.mktemp(re.sub(r"\W", "_", item.name)[:30])
-
-
-_FIXTURES = {"tmp_path": _folder}  # of pytest, made here for tests that begin before it is their turn
 
 
 def _after(item: pytest.Item) -> Iterator[pytest.Item]:
@@ -440,7 +577,7 @@ def _after(item: pytest.Item) -> Iterator[pytest.Item]:
     yield from items[n + 1 : n + _AHEAD]
 
 
-_ALONE = ("compiles_alone", "skip", "skipif", "xfail", "usefixtures")
+_ALONE = {"compiles_alone", "skip", "skipif", "xfail", "usefixtures"}
 _THREADED = {
     "jax",
     "torch",
@@ -459,15 +596,15 @@ def may_wait(item: pytest.Item) -> bool:
 @cache
 def _state_of(item: pytest.Item) -> Any:
     """Return what fixtures and marks set up for an item, if others that need the same may run beside it; else None."""
-    if any(map(item.get_closest_marker, _ALONE)) or item.config.getoption("usepdb") or item.config.getoption("trace"):
+    if _marks(item) & _ALONE or item.config.getoption("usepdb") or item.config.getoption("trace"):
         return None
     if not isinstance(item, pytest.Function):
         words = {*re.findall(r"\w+", item.path.read_text("utf-8") if item.path.suffix == ".md" else item.nodeid)}
         return None if words & _THREADED else type(item).__name__
-    params = _params_of(item)
-    if {*item._fixtureinfo.argnames} - {*params, *_FIXTURES}:
+    taken = item._fixtureinfo.argnames
+    automatic = tuple(item.session._fixturemanager._getautousenames(item))
+    if {*taken} & {*automatic} or not all(_can_be_made(item, name) for name in taken):
         return None
-    fixtures = item._fixtureinfo.name2fixturedefs
-    automatic = [fixtures[name][-1] for name in item.fixturenames if name not in params and name in fixtures]
     filters = tuple(mark.args for mark in item.iter_markers("filterwarnings"))
-    return tuple(automatic), filters, item.get_closest_marker("users_thresholds") is None
+    fixtures = tuple(_definition(item, name) for name in automatic)
+    return fixtures, filters, "users_thresholds" in _marks(item)

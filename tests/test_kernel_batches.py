@@ -52,3 +52,47 @@ def test_tests_that_wait_keep_the_state_of_the_process():
     assert all(test.done and test.error is None for test in tests)
     assert seen == [(str(n), random.Random(n).random()) for n in range(3)]
     assert "EXAMPLE_OF_A_TEST" not in os.environ
+
+
+PLACES = {}
+
+
+@pytest.fixture
+def patched(monkeypatch):
+    monkeypatch.setenv("EXAMPLE_OF_A_TEST", "patched")
+    yield "a value"
+    assert os.environ["EXAMPLE_OF_A_TEST"] == "patched"  # what it takes ends after it
+
+
+@pytest.fixture(scope="module")
+def begun():
+    """Of a module, and made while others run, as if it lacked kernels."""
+    kernel_batches._thread.test.wait({})
+    return []
+
+
+@pytest.mark.parametrize("n", range(3))
+def test_fixtures_of_tests_that_wait_are_their_own(n, patched, monkeypatch, capsys, tmp_path, begun):
+    assert patched == "a value"
+    monkeypatch.setattr(loader, "ffi", n)
+    monkeypatch.delattr(loader, "forget")
+    monkeypatch.setitem(PLACES, n, "a place")
+    monkeypatch.chdir(tmp_path)
+    print(n)
+    begun.append(n)
+    kernel_batches._thread.test.wait({})
+    assert loader.ffi == n
+    assert not hasattr(loader, "forget")
+    assert [*PLACES] == [n]
+    assert os.getcwd() == str(tmp_path)
+    assert os.environ["EXAMPLE_OF_A_TEST"] == "patched"
+    assert capsys.readouterr().out == f"{n}\n"
+    assert any(one is begun for one in kernel_batches._wide.values())
+    assert begun.count(n) == 1
+
+
+def test_nothing_is_left_of_their_fixtures():
+    assert loader.ffi is ffi
+    assert loader.forget
+    assert not PLACES
+    assert "EXAMPLE_OF_A_TEST" not in os.environ

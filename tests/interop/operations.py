@@ -9,7 +9,7 @@ import atexit
 import io
 import os
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable
 from functools import cache
 from importlib import import_module
 from tempfile import TemporaryDirectory
@@ -18,6 +18,9 @@ from typing import Any
 import numpy as np
 
 __all__ = ["LINES", "outcomes"]
+
+Case = tuple[str, str]  # package, line
+Row = tuple[str, str, str, str]
 
 LINES = {
     "SciPy": """
@@ -449,32 +452,50 @@ def tried(line: str, names: dict[str, Any], wanted: Any) -> str:
     return "works" if same(found, wanted) else f"gives {found}"
 
 
-def outcomes() -> Iterator[tuple[str, str, str, str]]:
-    """Yield each package, line, its outcome with tensors, and with what they are handed over as."""
+def one_by_one(cases: Iterable[Case], run: Callable[[Case], None]) -> None:
+    for case in cases:
+        run(case)
+
+
+def outcomes(together: Callable[[Iterable[Case], Callable[[Case], None]], None] = one_by_one) -> list[Row]:
+    """Return each package, line, its outcome with tensors, and with what they are handed over as.
+
+    ``together`` runs a function for every line; it may begin a line anew.
+    """
     import weft
 
     os.environ.setdefault("OMP_NUM_THREADS", "1")
     own = setting()
     handed = [name for name in ("A", "P", "L") if name in own or name == "A"]
-    for package, text in LINES.items():
-        sparse = own | {name: own["S" if name == "A" else name] for name in handed}
-        dense = sparse | {name: sparse[name].toarray() for name in handed} | {"w": own["F"]}
-        tensors = own | {name: weft.asarray(own["S" if name == "A" else name]) for name in handed}
-        tensors["F"] = weft.asarray(own["F"])
-        for line in filter(None, map(str.strip, text.splitlines())):
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore")
-                theirs = line
-                for ours, name in THEIRS.items():
-                    theirs = theirs.replace(ours, name)
-                matrices = dense if package in ("NumPy", "sparse", "xarray", "dask") or line in OF_ARRAYS else sparse
-                wanted = plain(eval(theirs, {**more(package, matrices), "file": io.BytesIO()}))
-                if line.endswith("to_series()") and "weft" in line:  # of stored entries
-                    wanted = wanted[wanted != 0]
-                direct = tried(line, more(package, tensors), wanted)
-                hand = weft.SparseTensor.to_pydata_sparse if package == "sparse" else weft.to_scipy
-                given = {**tensors, **{name: hand(tensors[name]) for name in handed}}
-                yield package, line, direct, "" if direct == "works" else tried(line, more(package, given), wanted)
+    sparse = own | {name: own["S" if name == "A" else name] for name in handed}
+    dense = sparse | {name: sparse[name].toarray() for name in handed} | {"w": own["F"]}
+    tensors = own | {name: weft.asarray(own["S" if name == "A" else name]) for name in handed}
+    tensors["F"] = weft.asarray(own["F"])
+    rows: dict[Case, Row] = {}
+
+    def run(case: Case) -> None:
+        package, line = case
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            theirs = line
+            for ours, name in THEIRS.items():
+                theirs = theirs.replace(ours, name)
+            matrices = dense if package in ("NumPy", "sparse", "xarray", "dask") or line in OF_ARRAYS else sparse
+            wanted = plain(eval(theirs, {**more(package, matrices), "file": io.BytesIO()}))
+            if line.endswith("to_series()") and "weft" in line:  # of stored entries
+                wanted = wanted[wanted != 0]
+            direct = tried(line, more(package, tensors), wanted)
+            hand = weft.SparseTensor.to_pydata_sparse if package == "sparse" else weft.to_scipy
+            given = {**tensors, **{name: hand(tensors[name]) for name in handed}}
+            rows[case] = (
+                package, line, direct, "" if direct == "works" else tried(line, more(package, given), wanted),
+            )  # fmt: skip
+
+    cases = [
+        (package, line) for package, text in LINES.items() for line in filter(None, map(str.strip, text.split("\n")))
+    ]
+    together(cases, run)
+    return [rows[case] for case in cases]
 
 
 if __name__ == "__main__":

@@ -6,6 +6,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from tests import kernel_batches
 
 import weft
 
@@ -106,7 +107,7 @@ def rows() -> list[tuple[str, str, str, str]]:
         pytest.importorskip(package)
     from operations import outcomes
 
-    return list(outcomes())
+    return outcomes(kernel_batches.together)
 
 
 def test_estimators(estimators):
