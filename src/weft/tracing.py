@@ -42,7 +42,7 @@ class Trace:
     def __call__(self, name: str, run: Callable[P, T], /, *args: P.args, **options: P.kwargs) -> T:
         result = run(*args, **options)
         # A pass that changes nothing returns what it was given, which is checked already.
-        if self.verify and result not in args and (reasons := _problems(result)):
+        if self.verify and not any(result is arg for arg in args) and (reasons := _problems(result)):
             raise LoweringError(f"{name} returned a malformed result: {'; '.join(reasons)}\n{_text(result)}")
         if self.keep:
             self.snapshots.setdefault(name, []).append(result)

@@ -7,7 +7,7 @@ from functools import wraps
 from operator import attrgetter
 from typing import Any, TypeVar
 
-from ..records import fields_getter
+from ..records import fields_getter, replace
 from . import nodes as ir
 
 Node = ir.Expr | ir.Stmt
@@ -68,21 +68,22 @@ _INNER: dict[type, Callable[[Any], tuple[Any, ...]]] = {
 }
 _INNER_OF_ONE_THREAD = {cls: getter for cls, getter in _INNER.items() if cls is not ir.Parallel}
 _DECLARING = (ir.Declare, ir.For, ir.Scan, ir.Allocate, ir.Array)
+_CHANGING = (ir.Set, ir.Update, ir.Free)
 _WITH_SCOPES = frozenset((*_INNER, *_DECLARING))  # which declare, or have statements
 
 
-def kept(compute: Callable[[Node], _Fact]) -> Callable[[Node], _Fact]:
+def fact(compute: Callable[[Node], _Fact]) -> Callable[[Node], _Fact]:
     """Let a node keep what a function returns for it, since many passes ask the same of a tree that never changes."""
     name = f"_{compute.__name__}"
 
     @wraps(compute)
-    def fact(node: Node) -> _Fact:
+    def kept(node: Node) -> _Fact:
         facts = node.__dict__
         if name not in facts:
             facts[name] = compute(node)
         return facts[name]  # type: ignore[no-any-return]
 
-    return fact
+    return kept
 
 
 def _slots(node: Any) -> tuple[Any, ...]:
@@ -107,6 +108,13 @@ def rebuild(node: Node, change: Callable[[Node], Node]) -> Node:
     return node
 
 
+def rebuild_statements(node: Node, change: Callable[[Node], Node]) -> Node:
+    """Return ``node`` with ``change`` applied to each statement directly below, as ``rebuild`` does."""
+    if type(node) not in _INNER:
+        return node
+    return rebuild(node, lambda child: change(child) if isinstance(child, ir.Stmt) else child)
+
+
 def rewrite(node: Node, rule: Callable[[Node], Node | None]) -> Node:
     """Return ``node`` with ``rule`` applied to all nodes under it and then to it, children first."""
     kind = type(node)
@@ -121,7 +129,19 @@ def rewrite(node: Node, rule: Callable[[Node], Node | None]) -> Node:
     return node if new is None else new
 
 
-@kept
+def rewrite_statements(node: Node, rule: Callable[[Node], Node | None]) -> Node:
+    """Return ``node`` with ``rule`` applied to its statements, as ``rewrite`` does, and to no expression."""
+    node = rebuild_statements(node, lambda inner: rewrite_statements(inner, rule))
+    new = rule(node)
+    return node if new is None else new
+
+
+def with_body(function: ir.Function, body: Node) -> ir.Function:
+    """Return a function with another body, or ``function`` itself if that stays the same."""
+    return function if body is function.body else replace(function, body=body)  # type: ignore[arg-type]
+
+
+@fact
 def walk(node: Node) -> Sequence[Node]:
     """Return ``node`` and all nodes under it, parents first, in the order of evaluation."""
     # A list, since a generator would cost a call for each node.
@@ -145,7 +165,7 @@ def statements(node: Node, *, regions: bool = True) -> Sequence[Node]:
     return _all_statements(node) if regions else _statements_in(node, _INNER_OF_ONE_THREAD)
 
 
-@kept
+@fact
 def _all_statements(node: Node) -> Sequence[Node]:
     return _statements_in(node, _INNER)
 
@@ -163,7 +183,7 @@ def _statements_in(node: Node, inner_statements: Mapping[type, Callable[[Any], t
     return nodes
 
 
-@kept
+@fact
 def variables(node: Node) -> Sequence[ir.Var]:
     """Return the variables under ``node`` as often as they are used or declared, in the order of evaluation."""
     variables: list[ir.Var] = []
@@ -205,15 +225,12 @@ def declared_names(node: Node, *, regions: bool = True) -> list[str]:
     return [n.var.name for n in inside if type(n) in _DECLARING]  # type: ignore[union-attr]
 
 
-@kept
+@fact
 def assigned_names(node: Node) -> frozenset[str]:
     """Return the names of the variables that a Set, an Update or a Free under ``node`` changes."""
-    names = set()
-    for n in statements(node):
-        match n:
-            case ir.Set(var=ir.Var(name)) | ir.Update(target=ir.Var(name)) | ir.Free(var=ir.Var(name)):
-                names.add(name)
-    return frozenset(names)
+    changes = [n for n in statements(node) if type(n) in _CHANGING]
+    places = [n.target if isinstance(n, ir.Update) else n.var for n in changes]  # type: ignore[union-attr]
+    return frozenset([place.name for place in places if isinstance(place, ir.Var)])
 
 
 def free_variables(node: Node | ir.Function) -> dict[str, ir.Var]:

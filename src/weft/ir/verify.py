@@ -13,6 +13,7 @@ _LOGIC = ("&&", "||")
 _COMPARISONS = ("==", "!=", "<", "<=", ">", ">=")
 _INTEGER_ONLY = ("%", "&", "|", "^", "<<", ">>")
 _UPDATES = ("+", "-", "*", "&", "|", "^")
+_SIMPLE = (ir.Set, ir.Store, ir.Update, ir.Evaluate, ir.Comment)
 # The variables that each function has beside those of its parameters.
 COUNTS, THREADS = ir.Var("counts", "int64*"), ir.Var("threads", "int64")
 
@@ -31,7 +32,7 @@ def problems(function: ir.Function) -> list[str]:
                 checker.say(f"the array {var.name} of {param.name} is a {var.ty}, not a pointer")
     outer.setdefault(COUNTS.name, COUNTS.ty)
     outer.setdefault(THREADS.name, THREADS.ty)
-    checker.scopes = [outer, {}]
+    checker.names = outer
     checker.stmt(function.body)
     # Scratch pointers are declared at the top of a C function, so that their names must differ in all its scopes.
     parts = [s for s in statements(function.body) if isinstance(s, ir.Parallel)]
@@ -46,8 +47,9 @@ def problems(function: ir.Function) -> list[str]:
 class _Checker:
     def __init__(self) -> None:
         self.reasons: list[str] = []
-        self.scopes: list[dict[str, str]] = []
-        self.loop_variables: list[str] = []
+        self.names: dict[str, str] = {}  # the types of the variables that can be used
+        self.scope: set[str] = set()  # those that the innermost scope declares
+        self.loop_variables: set[str] = set()
         self.scratch: set[str] = set()
         self.freed: set[str] = set()
         self.in_parallel = False
@@ -58,9 +60,10 @@ class _Checker:
     def declare(self, var: ir.Var) -> None:
         if not (var.ty.rstrip("*") in SCALARS and var.ty.count("*") <= 1):
             self.say(f"{var.name} has no known type: {var.ty}")
-        if var.name in self.scopes[-1]:
+        if var.name in self.scope:
             self.say(f"{var.name} is declared twice in one scope")
-        self.scopes[-1][var.name] = var.ty
+        self.scope.add(var.name)
+        self.names[var.name] = var.ty
 
     def want(self, expr: ir.Expr, ty: str, where: str) -> None:
         """Check ``expr``, and that its type is ``ty``."""
@@ -79,8 +82,10 @@ class _Checker:
         # An expression that was checked after an earlier pass has new scopes at most.
         facts = getattr(expr, "__dict__", {})
         if "_checked" in facts:
-            for var in variables(expr):
-                self.variable(var)
+            names = self.names
+            for var in variables(expr):  # no call for each variable that is declared so
+                if names.get(var.name) != var.ty:
+                    self.variable(var)
             return expr.ty
         before = len(self.reasons)
         ty = self.new(expr)
@@ -90,12 +95,11 @@ class _Checker:
 
     def variable(self, var: ir.Var) -> None:
         """Check that a variable is declared as it is used; the innermost declaration of its name counts."""
-        for scope in reversed(self.scopes):
-            if (declared := scope.get(var.name)) is not None:
-                if declared != var.ty:
-                    self.say(f"{var.name} is declared {declared} and used as {var.ty}")
-                return
-        self.say(f"{var.name} is used before it is declared")
+        declared = self.names.get(var.name)
+        if declared is None:
+            self.say(f"{var.name} is used before it is declared")
+        elif declared != var.ty:
+            self.say(f"{var.name} is declared {declared} and used as {var.ty}")
 
     def new(self, expr: ir.Expr) -> str:
         """Check an expression that is no variable, and return its type."""
@@ -163,12 +167,16 @@ class _Checker:
         self.want_integer(index, "the index")
         return ty[:-1] if is_pointer(ty) else ty
 
-    def nested(self, *stmts: ir.Stmt) -> None:
-        """Check the statements in a scope of their own."""
-        self.scopes.append({})
+    def nested(self, *stmts: ir.Stmt, loop: ir.Var | None = None) -> None:
+        """Check the statements in a scope of their own, which may be inside a loop."""
+        outside = self.names, self.scope, self.loop_variables
+        self.names, self.scope = dict(self.names), set()
+        if loop is not None:
+            self.declare(loop)
+            self.loop_variables = {*self.loop_variables, loop.name}
         for s in stmts:
             self.stmt(s)
-        self.scopes.pop()
+        self.names, self.scope, self.loop_variables = outside
 
     def loop(self, loop: ir.For) -> None:
         if not is_integer(loop.var.ty):
@@ -178,19 +186,14 @@ class _Checker:
         if loop.step is not None:
             self.want(loop.step, loop.var.ty, "the step of a loop:")
         for op, name in loop.simd or ():
-            if not (op in _UPDATES or op.startswith("weft_")) or not any(name in scope for scope in self.scopes):
+            if not (op in _UPDATES or op.startswith("weft_")) or name not in self.names:
                 self.say(f"the simd reduction {op}: {name}")
         # Loops are unrolled by a pragma that takes a constant, and that excludes the pragma of vectors.
         counted = isinstance(loop.start, ir.Const) and isinstance(loop.stop, ir.Const)
         if loop.unroll and (loop.simd is not None or not counted):
             self.say(f"the loop over {loop.var.name} cannot be unrolled")
         # The loop variable is in the scope of the body; its bounds, checked above, do not see it.
-        self.scopes.append({})
-        self.declare(loop.var)
-        self.loop_variables.append(loop.var.name)
-        self.stmt(loop.body)
-        self.loop_variables.pop()
-        self.scopes.pop()
+        self.nested(loop.body, loop=loop.var)
 
     def assign(self, var: ir.Var, value: ir.Expr, how: str = "assigned") -> None:
         if var.name in self.loop_variables:
@@ -198,6 +201,9 @@ class _Checker:
         self.want(value, self.expr(var), f"the value {how} to {var.name}:")
 
     def stmt(self, stmt: ir.Stmt) -> None:
+        if type(stmt) in _SIMPLE:
+            self.simple(stmt)
+            return
         match stmt:
             case ir.Block(stmts):
                 for s in stmts:
@@ -288,7 +294,9 @@ class _Checker:
         if self.in_parallel:
             self.say("a parallel region inside another")
         # Threads may write to shared arrays, but to no shared variable: that would be a race.
-        outside = free_variables(stmt)
+        # A variable that is not declared before the region is none of these.
+        shared = self.names.keys() & assigned_names(stmt)
+        outside = free_variables(stmt) if shared else {}
         for part in (stmt.prologue, stmt.loop, stmt.epilogue):
             for name in sorted(assigned_names(part) & outside.keys()):
                 self.say(f"a parallel region changes {name}, which its threads share")
@@ -298,9 +306,5 @@ class _Checker:
             self.want(bound, "int64", "a bound of a parallel loop:")
         # The loop and the epilogue see the declarations of the prologue.
         self.in_parallel = True
-        self.scopes.append({})
-        self.stmt(stmt.prologue)
-        self.loop(stmt.loop)
-        self.stmt(stmt.epilogue)
-        self.scopes.pop()
+        self.nested(stmt.prologue, stmt.loop, stmt.epilogue)
         self.in_parallel = False

@@ -11,7 +11,7 @@ from typing import Any
 from ...records import replace
 from .. import nodes as ir
 from ..builder import add, block, cast, eq, ge, gt, increment, land, le, lit, lt, mul, ne, sub
-from ..traversal import declared_names, rewrite, statements, used_names, walk
+from ..traversal import declared_names, rewrite, rewrite_statements, statements, used_names, walk, with_body
 
 ROWS, AMONG = 64, 4096
 """How many rows are walked beforehand, and among how many at least: a processor learns the answers of small inputs."""
@@ -33,7 +33,7 @@ def merge_branches(function: ir.Function) -> ir.Function:
             return None
         return _either(node, *parts)
 
-    return replace(function, body=rewrite(function.body, change))  # type: ignore[arg-type]
+    return with_body(function, rewrite_statements(function.body, change))
 
 
 def _merge_of(rows: ir.For) -> tuple[tuple[ir.Stmt, ...], ir.While, tuple[ir.Stmt, ...]] | None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from ...records import replace
 from ..builder import add, block, lit
 from ..nodes import Binary, Block, Declare, Expr, For, Function, Load, Set, Stmt, Update, Var
-from ..traversal import Node, assigned_names, fresh_variables, rewrite, statements, used_names, walk
+from ..traversal import Node, assigned_names, fresh_variables, rewrite, rewrite_statements, statements, used_names, walk
 from .prefetch_gathers import elements, expanded, kept
 
 PARTS = 4
@@ -76,7 +76,7 @@ def partial_sums(function: Function) -> Function:
             *(Set(a, Binary("+", Binary("+", a, b), Binary("+", c, d))) for a, b, c, d in zip(*parts, strict=True)),
         )
 
-    return replace(function, body=rewrite(function.body, parted))  # type: ignore[arg-type]
+    return replace(function, body=rewrite_statements(function.body, parted))  # type: ignore[arg-type]
 
 
 def _sums_gathers(loop: For) -> bool:

@@ -27,7 +27,7 @@ from ..builder import (
     maximum,
     sub,
 )
-from ..traversal import Node, assigned_names, fresh_variables, rebuild, rewrite, statements, walk
+from ..traversal import Node, assigned_names, fresh_variables, rebuild_statements, rewrite, statements, walk
 
 STRIP = 1 << 16
 """Elements between two polls: about ten microseconds for cheap elements, some milliseconds for expensive ones."""
@@ -124,7 +124,7 @@ class _Polls:
     def shared(self, region: ir.Parallel, loop: ir.For) -> ir.Stmt:
         """Rewrite a parallel region, whose threads skip the remaining iterations if one of them was told to stop."""
         body = self.outermost(loop.body)
-        if any(self.is_loop(n) for n in walk(loop.body)):
+        if self.loops_in(loop.body):
             body = block(self.poll(asks=False), body)
         prologue, epilogue = self.outermost(region.prologue), self.outermost(region.epilogue)
         return replace(region, prologue=prologue, loop=replace(loop, body=body), epilogue=epilogue)
@@ -254,9 +254,7 @@ class _Polls:
     # -- calls ----------------------------------------------------------------------------------------------------
     def calling(self, node: Node, change: Callable[[Node], Node]) -> Node:
         """Rewrite a node that is no loop: its long calls take the watch, and the ranges of its searches are counted."""
-        if isinstance(node, ir.Expr):
-            return node
-        if isinstance(node, ir.Evaluate | ir.Declare | ir.Set):
+        if isinstance(node, (ir.Evaluate, ir.Declare, ir.Set)):
             calls = [n for n in walk(node) if isinstance(n, ir.Call)]
             ranges = [c.args[slice(*self.long.searches[c.name])] for c in calls if c.name in self.long.searches]
             # There is a budget inside counting loops only.
@@ -265,7 +263,7 @@ class _Polls:
                 return block(*searched, node) if searched else node
             # A watched call that was stopped returns early, so that its results are not to be used.
             return block(*searched, rewrite(node, self.watched), self.poll(asks=False))  # type: ignore[arg-type]
-        return rebuild(node, change)
+        return rebuild_statements(node, change)
 
     def watched(self, node: Node) -> Node | None:
         if isinstance(node, ir.Call) and node.name in self.long.watched:
@@ -279,15 +277,19 @@ class _Polls:
             return node.name in self.long.watched or node.name in self.long.searches
         return isinstance(node, ir.While) or (isinstance(node, ir.For) and self.is_long(node))
 
+    def loops_in(self, body: ir.Stmt) -> bool:
+        """Return whether there are such loops or calls in a statement."""
+        return any(self.is_loop(n) for n in walk(body) if type(n) in (ir.For, ir.While, ir.Call))
+
     def is_long(self, loop: ir.For) -> bool:
         """Return whether a loop has bounds that are not constant, or a loop or call inside that may take long."""
         few = isinstance(loop.start, ir.Const) and isinstance(loop.stop, ir.Const)
-        return not few or any(self.is_loop(n) for n in walk(loop.body))
+        return not few or self.loops_in(loop.body)
 
     def is_innermost(self, loop: ir.For | ir.While) -> bool:
         # A loop that is vectorized has no polls inside, though it may contain searches.
         vectors = isinstance(loop, ir.For) and loop.simd is not None
-        return vectors or not any(self.is_loop(n) for n in walk(loop.body))
+        return vectors or not self.loops_in(loop.body)
 
 
 def _strip_end(start: ir.Var, stop: ir.Expr) -> ir.Expr:

@@ -6,7 +6,7 @@ way at a time. Only the data say whether coordinates are scattered. So the kerne
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Set
+from collections.abc import Mapping, Sequence, Set
 
 from ...records import record, replace
 from .. import nodes as ir
@@ -21,7 +21,7 @@ from ..builder import (
     mul,
     sub,
 )
-from ..traversal import assigned_names, declared_names, rewrite, statements, used_names, walk
+from ..traversal import Node, assigned_names, declared_names, fact, rewrite, statements, used_names, walk
 from ..types import size_of
 from .adjacent_ranges import put
 
@@ -159,14 +159,16 @@ def kept(stmt: ir.Stmt, assigned: Set[str]) -> dict[str, ir.Expr]:
     return {n.var.name: n.value for n in found if n.value is not None and n.var.name not in assigned}
 
 
-def elements(stmt: ir.Stmt) -> Iterator[tuple[ir.Expr, ir.Expr, bool]]:
-    """Yield the array and the index of each element that a statement uses, and whether the statement writes it."""
+@fact
+def elements(stmt: Node) -> Sequence[tuple[ir.Expr, ir.Expr, bool]]:
+    """Return the array and the index of each element that a statement uses, and whether the statement writes it."""
+    used: list[tuple[ir.Expr, ir.Expr, bool]] = []
     for n in walk(stmt):
-        match n:
-            case ir.Store(array=array, index=index) | ir.Update(target=ir.Load(array=array, index=index)):
-                yield array, index, True
-            case ir.Load(array=array, index=index):
-                yield array, index, False
+        kind = type(n)
+        element = n.target if kind is ir.Update else n  # type: ignore[union-attr]
+        if kind is ir.Load or kind is ir.Store or (kind is ir.Update and type(element) is ir.Load):
+            used.append((element.array, element.index, kind is not ir.Load))  # type: ignore[union-attr]
+    return used
 
 
 def ask(array: ir.Expr, index: ir.Expr, write: bool = False) -> ir.Stmt:

@@ -10,11 +10,22 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from itertools import takewhile
+from typing import TypeVar
 
 from ...records import record, replace
 from .. import nodes as ir
 from ..builder import add, block, eq, if_, lit, lt, mul, sub
-from ..traversal import Node, assigned_names, declared_names, fresh_variables, rewrite, statements, used_names, walk
+from ..traversal import (
+    Node,
+    assigned_names,
+    declared_names,
+    fresh_variables,
+    rewrite,
+    statements,
+    used_names,
+    walk,
+    with_body,
+)
 from ..types import size_of
 from .adjacent_ranges import adjoin, put
 from .prefetch_gathers import Leaps, ask, computed_leaps, elements, expanded, kept, leaps, nests
@@ -31,6 +42,9 @@ LINE_ROWS = 8
 STRETCH = 16
 """Entries of a list that are prefetched together."""
 _LINE = 64  # bytes of a cache line
+
+
+_Loop = TypeVar("_Loop", bound=ir.For | ir.While)
 
 
 @record
@@ -93,13 +107,13 @@ def prefetch_memory(function: ir.Function) -> ir.Function:
           y[i] += vals[p]
     """
     body, _ = _Reader(function).read(function.body, None, {})
-    return replace(function, body=body)
+    return with_body(function, body)
 
 
 def prefetch_rows(function: ir.Function) -> ir.Function:
     """Return the function with prefetches of rows that its loops read where coordinates lead; results do not change."""
     body, _ = _Reader(function, row_leaps).read(function.body, None, {})
-    return replace(function, body=body)
+    return with_body(function, body)
 
 
 class _Reader:
@@ -116,19 +130,21 @@ class _Reader:
         values = dict(above)
         rewritten: list[ir.Stmt] = []
         rows_here: list[_Rows] = []
-        for s in stmt.stmts if isinstance(stmt, ir.Block) else (stmt,):
+        stmts = stmt.stmts if isinstance(stmt, ir.Block) else (stmt,)
+        for s in stmts:
             match s:
                 case ir.If(cond=cond, then=then, orelse=orelse):
                     then, rows_then = self.read(then, loop, values, alone)
                     other, more = (None, []) if orelse is None else self.read(orelse, loop, values, alone)
                     rows_here += [*rows_then, *more]
-                    rewritten.append(ir.If(cond, then, other))
+                    same = then is s.then and other is orelse
+                    rewritten.append(s if same else ir.If(cond, then, other))
                 case ir.Parallel(loop=chunks):  # declarations stay inside, so that each chunk has its own
                     body, _ = self.read(chunks.body, None, {}, alone)
-                    rewritten.append(replace(s, loop=replace(chunks, body=body)))
+                    rewritten.append(s if body is chunks.body else replace(s, loop=replace(chunks, body=body)))
                 case ir.While(body=body) if self.streams or (walk := _segments(s, rewritten)) is None:
                     body, _ = self.read(body, None, {}, alone=False)
-                    rewritten.append(replace(s, body=body))
+                    rewritten.append(_around(s, body))
                 case ir.For(body=body) | ir.While(body=body):
                     if isinstance(s, ir.For):
                         walk = s
@@ -138,7 +154,7 @@ class _Reader:
                     for inner in inside:
                         wider = None if loop is None else inner.around(loop, values)
                         rewritten.append(inner.declared(values)) if wider is None else rows_here.append(wider)
-                    inner_loop = replace(s, body=block(*self.across(walk, loop, values), *self.beyond(walk), body))
+                    inner_loop = _around(s, body, *self.across(walk, loop, values), *self.beyond(walk))
                     if (rows := self.rows(walk, loop, values)) is not None:
                         rows_here.append(rows)
                         rewritten += [
@@ -152,7 +168,10 @@ class _Reader:
             # The statements that follow see the value of this declaration.
             if isinstance(s, ir.Declare) and s.value is not None and s.var.name not in self.assigned:
                 values[s.var.name] = s.value
-        return block(*rewritten), rows_here
+        # Most statements stay as they are. A block stays the same object only if no other is directly in it.
+        same = len(rewritten) == len(stmts) and all(a is b for a, b in zip(rewritten, stmts, strict=True))
+        flat = len(stmts) != 1 and not any(isinstance(s, ir.Block) for s in stmts)
+        return stmt if same and (flat or stmt is stmts[0]) else block(*rewritten), rows_here
 
     def rows(self, s: ir.For, loop: ir.For | None, values: Mapping[str, ir.Expr]) -> _Rows | None:
         """Return the rows of ``loop`` of which ``s`` is one, or None if they do not adjoin or ``s`` is not plain."""
@@ -236,7 +255,7 @@ class _Reader:
         if gathers is None and asks and (gathers := computed_leaps(s, until, self.assigned)) is not None:
             gathers, stretch = replace(gathers, asks=(stretch, *gathers.asks)), block()
         if gathers is None:
-            return replace(rewritten, body=block(stretch, rewritten.body))
+            return _around(rewritten, rewritten.body, *([stretch] if asks else []))
         return block(gathers.declared(s.start, s.stop), gathers.taken(rewritten, over_list=True, before=stretch))
 
 
@@ -251,6 +270,11 @@ def _segments(loop: ir.While, before: Sequence[ir.Stmt]) -> ir.For | None:
             if starts and var.name not in assigned_names(block(*others)):
                 return ir.For(var, starts[0], end, loop.body, step=sub(after, var))
     return None
+
+
+def _around(loop: _Loop, body: ir.Stmt, *before: ir.Stmt) -> _Loop:
+    """Return a loop with another body behind other statements, or ``loop`` itself if the body is its own."""
+    return loop if body is loop.body and not before else replace(loop, body=block(*before, body))
 
 
 def _after(loop: ir.For) -> ir.Expr:

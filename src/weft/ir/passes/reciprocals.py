@@ -9,7 +9,7 @@ from __future__ import annotations
 from ...records import replace
 from ..builder import block, lit, maximum
 from ..nodes import Binary, Call, Declare, Expr, For, Function, Var, While
-from ..traversal import Node, declared_names, rebuild, rewrite, walk
+from ..traversal import Node, declared_names, rebuild_statements, rewrite, walk
 
 
 def divide_by_reciprocals(function: Function) -> Function:
@@ -29,12 +29,13 @@ def divide_by_reciprocals(function: Function) -> Function:
       for i in 0 .. n:
         vals[0] += weft_quotient(i, n, reciprocal_of_n)
     """
-    if not any(isinstance(n, Binary) and n.op in ("/", "%") for n in walk(function.body)):
-        return function
+    quotients = [n for n in walk(function.body) if isinstance(n, Binary) and n.op in ("/", "%")]
     # A name that the body declares is another variable there, so that its dimension is left out.
-    hidden = declared_names(function.body)
+    hidden = declared_names(function.body) if quotients else []
     sizes = [d for p in function.params for d in p.dimensions if d.name not in hidden]
     divisors: dict[Expr, Var] = {d: d for d in sizes} | {maximum(d, lit(1)): d for d in sizes}
+    if not any(n.b in divisors for n in quotients):
+        return function
     reciprocal_of: dict[Var, Var] = {}
 
     def rule(node: Node) -> Node | None:
@@ -50,7 +51,7 @@ def divide_by_reciprocals(function: Function) -> Function:
                 return replace(node, body=rewrite(node.body, rule))  # type: ignore[arg-type]
             case While():  # the condition is evaluated in each iteration
                 return rewrite(node, rule)
-        return rebuild(node, in_loops)
+        return rebuild_statements(node, in_loops)
 
     body = in_loops(function.body)
     if not reciprocal_of:

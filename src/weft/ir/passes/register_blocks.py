@@ -13,7 +13,7 @@ from math import prod
 from ...records import record, replace
 from ..builder import add, block, lit, mul, total
 from ..nodes import Array, Binary, Block, Cast, Const, Declare, Expr, For, Function, Load, Stmt, Store, Update, Var
-from ..traversal import Node, fresh_variables, rebuild, statements, used_names, walk
+from ..traversal import Node, fresh_variables, rebuild, statements, used_names, walk, with_body
 from .adjacent_ranges import put
 from .prefetch_gathers import expanded
 
@@ -59,7 +59,7 @@ def blocks_in_registers(function: Function) -> Function:
         nest = _nest(node) if isinstance(node, For) else None
         return rebuild(node, change) if nest is None else _in_registers(nest, name) or node
 
-    return replace(function, body=change(function.body))  # type: ignore[arg-type]
+    return with_body(function, change(function.body))
 
 
 def _nest(outermost: For) -> _Nest | None:

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from ...records import replace
 from .. import nodes as ir
-from ..traversal import children
+from ..traversal import Node, variables
 from ..types import INTEGERS, wrap
 from .constant_folding import FALSE, TRUE, fold_binary, fold_unary
 
@@ -96,10 +96,10 @@ class _Down:
             return e
         if cls is ir.Const:
             return e
+        if cls is ir.Load:
+            x, y = self.expr(e.array), self.expr(e.index)  # type: ignore[attr-defined]
+            return e if x is e.array and y is e.index else ir.Load(x, y)  # type: ignore[attr-defined]
         match e:
-            case ir.Load(array, index):
-                x, y = self.expr(array), self.expr(index)
-                return e if x is array and y is index else ir.Load(x, y)
             case ir.Binary(op, a, b):
                 x, y = self.expr(a), self.expr(b)
                 return fold_binary(op, x, y) or (e if x is a and y is b else ir.Binary(op, x, y))
@@ -253,13 +253,9 @@ def _top_level_names(block: ir.Block) -> list[str]:
     return [s.var.name for s in block.stmts if type(s) in (ir.Declare, ir.Allocate, ir.Array)]  # type: ignore[attr-defined]
 
 
-def _note(e: ir.Expr, used: set[str]) -> None:
+def _note(e: Node, used: set[str]) -> None:
     """Add the names that ``e`` reads to ``used``."""
-    if type(e) is ir.Var:
-        used.add(e.name)
-    else:
-        for child in children(e):
-            _note(child, used)  # type: ignore[arg-type]
+    used.update([var.name for var in variables(e)])
 
 
 def _up(s: ir.Stmt, used: set[str], reads: set[str]) -> ir.Stmt | None:
@@ -349,6 +345,5 @@ def _has_effect(s: ir.Stmt, used: set[str], reads: set[str]) -> bool:
         case ir.Array(var) | ir.Free(var):
             return var.name in reads
         case ir.Store() | ir.Update() | ir.Evaluate() | ir.Return() | ir.Poll() | ir.Scan():
-            for child in children(s):
-                _note(child, used)  # type: ignore[arg-type]
+            _note(s, used)
     return True

@@ -28,7 +28,7 @@ from ..nodes import (
     Update,
     Var,
 )
-from ..traversal import Node, declared_names, rewrite, statements, used_names, walk
+from ..traversal import Node, declared_names, rewrite, rewrite_statements, statements, used_names, walk, with_body
 
 
 def single_entries(function: Function) -> Function:
@@ -77,7 +77,7 @@ def single_entries(function: Function) -> Function:
 
     if not workspaces:
         return function
-    return replace(function, body=rewrite(function.body, change))  # type: ignore[arg-type]
+    return with_body(function, rewrite_statements(function.body, change))
 
 
 @record

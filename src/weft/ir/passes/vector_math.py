@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from ...records import replace
 from .. import nodes as ir
 from ..builder import add, block, lit, minimum, mul, sub
-from ..traversal import Node, rebuild, rewrite, used_names, walk
+from ..traversal import Node, rebuild_statements, rewrite, used_names, walk, with_body
 
 SIZE = 64
 """Elements of a batch: enough for some vectors, and few enough for the first level of cache."""
@@ -43,8 +43,6 @@ def batch_math_calls(function: ir.Function, many: Mapping[str, str]) -> ir.Funct
 
     def change(node: Node) -> Node:
         match node:
-            case ir.Expr():
-                return node
             case ir.Parallel(loop=loop):  # the loop that threads share stays as it is
                 inner = change(loop.body)
                 return node if inner is loop.body else replace(node, loop=replace(loop, body=inner))  # type: ignore[arg-type]
@@ -52,10 +50,9 @@ def batch_math_calls(function: ir.Function, many: Mapping[str, str]) -> ir.Funct
                 if any(isinstance(n, ir.Call) and n.name in many for n in walk(stmt)):
                     used.update(() if used else used_names(function.body))
                     return _Batches(node, stmt, many, used).made()
-        return rebuild(node, change)
+        return rebuild_statements(node, change)
 
-    body = change(function.body)
-    return function if body is function.body else replace(function, body=body)  # type: ignore[arg-type]
+    return with_body(function, change(function.body))
 
 
 def _alone(body: ir.Stmt) -> ir.Store | ir.Update | None:
