@@ -1,22 +1,20 @@
 """Random compositions of levels under random remappings, each put through every kind of operation beside NumPy.
 
-``python -m tests.compositions FIRST LAST`` tries the seeds of a range, each in a child process, and prints a line for
-each that is neither right nor refused. With ``repeats`` as a third argument, a level of each composition stores
+``python -m tests.compositions FIRST LAST`` tries the seeds of a range in child processes, and prints a line for each
+that is neither right nor refused. With ``repeats`` as a third argument, a level of each composition stores
 coordinates twice.
 """
 
 from __future__ import annotations
 
-import os
 import random
 import re
-import signal
 import sys
-import warnings
 from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
+from tests.child_processes import outcomes
 from tests.kernel_batches import each
 
 import weft
@@ -352,39 +350,12 @@ def wrong(
     return None
 
 
-def outcomes(first: int, last: int, repeats: bool = False, together: int = 50) -> Iterator[str]:
-    """What is wrong with a range of seeds, so many in one child process, which may die or hang without harm."""
-    at = first
-    while at < last:
-        read, write = os.pipe()
-        if (pid := os.fork()) == 0:
-            signal.signal(signal.SIGALRM, signal.SIG_DFL)
-            warnings.simplefilter("ignore")
-            with os.fdopen(write, "w") as pipe:
-                for seed in range(at, min(at + together, last)):
-                    signal.alarm(300)
-
-                    def tell(text: str, seed: int = seed) -> None:
-                        print(f"{seed}\ttrying\t{text}", file=pipe, flush=True)
-
-                    found = outcome(seed, repeats, tell)
-                    print(f"{seed}\tdone\t{found or ''}", file=pipe, flush=True)
-            os._exit(0)
-        os.close(write)
-        with os.fdopen(read) as pipe:
-            lines = [line.rstrip("\n").split("\t", 2) for line in pipe]
-        status = os.waitpid(pid, 0)[1]
-        yield from (text for _, kind, text in lines if kind == "done" and text)
-        done = [int(seed) for seed, kind, _ in lines if kind == "done"]
-        at = max(done, default=at - 1) + 1
-        if status:
-            yield f"signal {status & 127} at {lines[-1][2] if lines else at}"
-            at += 1
-
-
 if __name__ == "__main__":
-    count = 0
-    for text in outcomes(int(sys.argv[1]), int(sys.argv[2]), "repeats" in sys.argv):
-        print(text, flush=True)
-        count += 1
-    sys.exit(count > 0)
+    REPEATS = "repeats" in sys.argv
+
+    def right(seed: int, tell: Callable[[str], None]) -> None:
+        found = outcome(seed, REPEATS, tell)
+        assert found is None, found
+
+    print(*(lines := list(outcomes(range(int(sys.argv[1]), int(sys.argv[2])), right, seconds=300))), sep="\n")
+    sys.exit(bool(lines))

@@ -1,7 +1,7 @@
 """Hostile inputs of every class: what weft makes of each is a tensor that works, or an error of a stated type.
 
-``python tests/hostile_inputs.py CLASS FIRST LAST`` tries seeds of a class, each in a child process with little memory
-and time, and prints a line for each that ends otherwise.
+``python -m tests.hostile_inputs FIRST LAST CLASS ...`` tries seeds of classes in child processes with little memory and
+time, and prints a line for each that ends otherwise.
 """
 
 from __future__ import annotations
@@ -9,17 +9,14 @@ from __future__ import annotations
 import contextlib
 import gzip
 import io
-import os
 import random
-import resource
-import signal
 import sys
-import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
+from tests.child_processes import outcomes
 
 import weft
 from weft.errors import LoweringError, WeftError
@@ -276,44 +273,19 @@ CLASSES: dict[str, Callable[[random.Random], Any]] = {
 }
 
 
-def outcome(name: str, seed: int) -> str | None:
-    """What is wrong with the answer to one hostile input."""
+def right(case: tuple[str, int], tell: Callable[[str], None]) -> None:
+    """Raise what is wrong with the answer to one hostile input."""
+    name, seed = case
+    tell(f"{name} {seed}")
     try:
         used(CLASSES[name](random.Random(f"{name} {seed}")))
     except ALLOWED as error:
-        wrong = isinstance(error, LoweringError) or "internal" in str(error)
-        return f"{type(error).__name__}: {error}" if wrong else None
-    except BaseException as error:
-        return f"{type(error).__name__}: {error}"
-    return None
-
-
-def outcomes(name: str, first: int, last: int) -> Iterator[str]:
-    """A line for each seed whose child process does not end as it should."""
-    used(weft.asarray(np.eye(3), format="csr"))  # imports once what each child needs
-    for seed in range(first, last):
-        read, write = os.pipe()
-        if (pid := os.fork()) == 0:
-            os.close(read)
-            warnings.simplefilter("ignore")
-            signal.signal(signal.SIGALRM, signal.SIG_DFL)
-            signal.alarm(SECONDS)
-            resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
-            os.write(write, (outcome(name, seed) or "").encode()[:2000])
-            os._exit(0)
-        os.close(write)
-        with os.fdopen(read, "rb") as pipe:
-            said = pipe.read().decode("utf-8", "replace")
-        status = os.waitpid(pid, 0)[1]
-        if status:
-            yield f"{name} {seed}: " + ("no answer in time" if status & 127 == signal.SIGALRM else f"status {status}")
-        elif said:
-            yield f"{name} {seed}: {said}"
+        if isinstance(error, LoweringError) or "internal" in str(error):
+            raise
 
 
 if __name__ == "__main__":
-    count = 0
-    for line in outcomes(sys.argv[1], int(sys.argv[2]), int(sys.argv[3])):
-        print(line, flush=True)
-        count += 1
-    sys.exit(count > 0)
+    FIRST, LAST, *NAMES = sys.argv[1:]
+    CASES = [(name, seed) for name in NAMES for seed in range(int(FIRST), int(LAST))]
+    print(*(lines := list(outcomes(CASES, right, SECONDS, MEMORY))), sep="\n")
+    sys.exit(bool(lines))

@@ -10,7 +10,9 @@ import inspect
 from collections.abc import Iterator, Sequence
 
 import numpy as np
+from tests.child_processes import collect_seldom
 from tests.formats_for_tests import FORMATS
+from tests.kernel_batches import together
 
 import weft
 from weft.runtime import loader
@@ -46,12 +48,17 @@ def of_conversions() -> Iterator[tuple[str, str]]:
     for order, formats in FORMATS.items():
         dense = np.zeros((4, 6, 2)[:order])
         dense[(1,) * order] = dense[(0,) * order] = 3.0
-        tensors = [weft.asarray(dense).asformat(source) for source in formats]
+        tensors: dict[str, weft.SparseTensor] = {}
+
+        def store(source: str, dense: np.ndarray = dense, into: dict[str, weft.SparseTensor] = tensors) -> None:
+            into[source] = weft.asarray(dense).asformat(source)
+
+        together(formats, store)
         loader.open_all = seen
-        for source, A in zip(formats, tensors, strict=True):
+        for source in formats:
             for target in formats:
                 try:
-                    A.asformat(target)
+                    tensors[source].asformat(target)
                 except Seen as found:
                     yield f"{source} to {target}, {order} axes", str(found)
         loader.open_all = own
@@ -70,6 +77,7 @@ def names() -> Iterator[str]:
 
 
 if __name__ == "__main__":
+    collect_seldom()
     print(*names(), sep="\n")
     for what, text in (*of_expressions(), *of_conversions()):
         print(hashlib.sha256(text.encode()).hexdigest()[:16], what)
