@@ -61,6 +61,22 @@ def test_against_numpy(text, k):
     np.testing.assert_allclose(found.todense() if hasattr(found, "todense") else found, EXPRESSIONS[text], rtol=1e-12)
 
 
+@pytest.mark.parametrize("format", ["csr", "coo"])
+def test_sums_that_come_apart_inside_others(format):
+    """Each of the sums of ``A`` and of ``K`` has one loop over ``k``."""
+    given = {"A": weft.asarray(A, format=format), "K": weft.asarray(K, format=format)}
+    whole = (A + K).sum(1)
+    for text, wanted, more in (
+        ("y(i) = exp(sum(k, A(i,k) + K(i,k)))", np.exp(whole), {}),
+        ("y(i) = sum(k, (A(i,k) + K(i,k))/d(i))", whole / np.arange(1, 5), {"d": np.arange(1.0, 5)}),
+        ("y(i,j) = A(i,j)/(30 + sum(k, A(i,k) + K(i,k)))", A / (30 + whole)[:, None], {}),
+        ("y(j) = sum(i, A(i,j) * (1 + sum(k, A(i,k) + K(i,k))))", (A * (1 + whole)[:, None]).sum(0), {}),
+        ("y(i) = sum(j, A(i,j) * square(sum(k, A(i,k) + K(i,k))))", A.sum(1) * whole**2, {}),
+    ):
+        found = weft.evaluate(text, **given, **more)
+        np.testing.assert_allclose(found.todense() if hasattr(found, "todense") else found, wanted, rtol=1e-12)
+
+
 @pytest.mark.parametrize("format", TENSORS)
 @pytest.mark.parametrize("shape", [(0, 0, 0), (2, 3, 2), (2, 0, 3), (2, 3, 0), (0, 2, 3)])
 def test_of_nothing(format, shape):

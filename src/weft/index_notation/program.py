@@ -71,6 +71,8 @@ def may_have_parts(assignment: Assignment) -> bool:
     if assignment.op is not None or not assignment.value.children:
         return False
     value = explicit_sums(assignment).value
+    if not {*assignment.target.indices} <= {*free_variables(value)}:
+        return False  # an error, which is raised for the whole
     return any(isinstance(node, Reduce) and _has_parts(node) for node in walk(value)) or any(
         isinstance(node, Apply) and node.op not in ("add", "subtract", "negative") and has_reduction(node)
         for node in walk(value)

@@ -405,6 +405,7 @@ def ordered(assignment: Assignment, types: Mapping[str, TensorType], options: Co
     facts.names |= {*variables(expr)}
     for rule in (COUNTED, SPLIT, *ORDER):
         expr = applied(rule, expr, facts, options)
+    expr = _told_apart(expr, facts)
     return replace(assignment, value=expr) if keeps_fill(assignment.value, expr, types) else assignment
 
 
@@ -414,8 +415,27 @@ def split(
     """Return an expression over some axes with sums of terms apart, whose new variables have none of the names."""
     facts = Facts(Dtypes(dtypes_of(types)), types, axes)
     facts.names |= {*variables(expr), *names}
-    apart = applied(SPLIT, expr, facts, options)
+    apart = _told_apart(applied(SPLIT, expr, facts, options), facts)
     return apart if keeps_fill(expr, apart, types) else expr
+
+
+def _told_apart(expr: Expr, facts: Facts) -> Expr:
+    """Return an expression in which no sums share a variable but those whose loops may be one: terms of the whole."""
+    seen: set[str] = set()
+
+    def first(node: Expr) -> Expr | None:
+        if not isinstance(node, Reduce):
+            return None
+        again = seen & {*node.vars}
+        seen.update(node.vars)
+        return renamed(node, variables={v: facts.unused(v) for v in again}) if again else None
+
+    def term(node: Expr) -> Expr | None:
+        if isinstance(node, Apply) and node.op in ("add", "subtract", "negative"):
+            return None
+        return node if isinstance(node, Reduce) and not has_reduction(node.body) else rewrite(node, first)
+
+    return rewrite_outermost(expr, term)
 
 
 def keeps_fill(old: Expr, new: Expr, types: Mapping[str, TensorType]) -> bool:

@@ -98,7 +98,7 @@ def _weigh(problem: LoopProblem, free: tuple[str, ...]) -> LoopOrder | None:
     # Each reduction has loops of its own, inside those free ones that change it.
     for merged, as_is in zip(flat, reductions, strict=True):
         inner = _best_reduction(problem, merged, as_is, free, how, outside)
-        order += [v for v in inner.order if v not in free]
+        order += [v for v in inner.order if v not in order]  # sums that share a variable have a loop each
         total += inner.cost
     # Sums of duplicates need the ends of runs of equal coordinates.
     above = (u for a in value.distinct_accesses for u in problem.view.types[a.tensor].format.levels[:-1])
