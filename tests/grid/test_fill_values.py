@@ -96,6 +96,16 @@ def test_a_maximum_over_nothing_is_an_error():
         weft.evaluate("y(i) = max(j, A(i,j))", A=A)
 
 
+def test_a_condition_decides_beside_a_zero_of_the_other_sign():
+    """Where ``x`` stores nothing, ``-x(i)`` is -0.0, and what ``A`` does not store stays 0.0."""
+    A = np.where(np.arange(20).reshape(4, 5) % 3, 0.0, 2.0)
+    x = np.array([0.0, 3.0, 0.0, 4.0])
+    text = "y(i,j) = left(select(A(i,j), -x(i)), A(i,j))"
+    found = weft.evaluate(text, format="coo", A=weft.asarray(A, format="csr"), x=weft.asarray(x, format="coo"))
+    assert found.nnz == np.count_nonzero(A)
+    np.testing.assert_array_equal(found.todense(), np.where(A, -x[:, None], 0))
+
+
 def test_a_sign_that_promotion_gives_to_zero_is_sized_for():
     """Minus an integer zero is zero, minus what it is promoted to is -0.0: then every coordinate is computed."""
     entries = weft.from_coords([[1], [0]], np.array([3]), (2, 4), format="coo")

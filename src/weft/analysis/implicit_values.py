@@ -249,7 +249,9 @@ def _without_implicit(expr: Apply, fills: Callable[[Access], Any]) -> Expr | Non
     # An annihilator decides the result.
     for position, arg in enumerate(args):
         if isinstance(arg, ImplicitValue) and row.annihilates(position, arg.value):
-            result = _decided(op, typed(arg.value, arg.dtype))
+            result, implicit = _decided(op, typed(arg.value, arg.dtype)), implicit_value(expr, fills)
+            if implicit is not UNKNOWN and not same_value(typed(implicit, arg.dtype), typed(result, arg.dtype)):
+                return None  # elsewhere, another operand decides for a zero of the other sign
             return arg if row.absorbed is None else ImplicitValue(result.item(), result.dtype.name)
     # A condition leaves the operand that it chooses. It does not matter between two that are the same.
     if row.chooses:
