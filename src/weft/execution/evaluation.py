@@ -104,15 +104,24 @@ def plan_for(
     prune = prune or (isinstance(value, Apply) and OPERATORS[value.op].leaves_out)
     types = dict(zip(_read(assignment)[1], operand_types, strict=True))
     request = PlanRequest(assignment, operand_types, format, dtype, prune, variant)
-    try:
-        facts: PlanFacts = asked("plan", request) if user_schedule is None else planning.plan(request, user_schedule)
-    except ScheduleError as error:
-        if variant.options.target == "c":
-            raise
-        raise DeviceError(f"{error}; or compute it on the CPU, with tensors of to_device('cpu')") from None
+    facts = _facts(request, user_schedule)
     assert facts.how is not None
     plan = _planned(facts.how, types, request, user_schedule, lambda other: replan(variant=other))
     return replace(plan, facts=replace(facts, how=plan.facts.how))
+
+
+def _facts(request: PlanRequest, user_schedule: Callable[[LoopNest], LoopNest] | None) -> PlanFacts:
+    """Return how an assignment is computed, from the index of plans or from the compiler."""
+    try:
+        facts: PlanFacts = asked("plan", request) if user_schedule is None else planning.plan(request, user_schedule)
+    except ScheduleError as error:
+        if request.variant.options.target == "c":
+            raise
+        raise DeviceError(f"{error}; or compute it on the CPU, with tensors of to_device('cpu')") from None
+    return facts
+
+
+_shared_facts = kept(_facts)
 
 
 def _planned(
@@ -132,15 +141,12 @@ def _planned(
             return _in_parts(how, types, request, replan)
         case WithFills():
             # Tensors with other fill values share a kernel, which reads the fill values.
-            shared = plan_for(
-                request.assignment, tuple(how.types.values()), format=request.format, dtype=request.dtype,
-                user_schedule=user_schedule, prune=request.prune, variant=request.variant,
-            )  # fmt: skip
-            if isinstance(shared.facts.how, InSteps):
-                return _in_parts(shared.facts.how, types, request, replan)
-            assert isinstance(shared.facts.how, KernelPlan)
-            kernel, target = Kernel(shared.kernel.loops, how.fills), with_fill(shared.target, how.fills)
-            return _by_kernel(shared.facts.how, kernel, types, target, replan)
+            shared = _shared_facts(replace(request, types=tuple(how.types.values())), user_schedule).how
+            if isinstance(shared, InSteps):
+                return _in_parts(shared, types, request, replan)
+            assert isinstance(shared, KernelPlan)
+            kernel, target = Kernel(shared.loops, how.fills), with_fill(shared.target, how.fills)
+            return _by_kernel(shared, kernel, types, target, replan)
 
 
 def _by_kernel(

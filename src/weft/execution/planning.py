@@ -29,7 +29,7 @@ from ..index_notation.nodes import Assignment
 from ..index_notation.program import Numbers, Program
 from ..module import Module
 from ..optimiser import one_sum, optimise
-from ..optimiser.cuts import diagonals_first, in_pairs, narrow_sums_first
+from ..optimiser.cuts import diagonals_first, in_fewer_cases, narrow_sums_first
 from ..storage import fill_of, tensor_type
 from ..variant import Variant
 from .alternatives import ALTERNATIVES, Choice
@@ -161,8 +161,9 @@ def kernel_or_program(
     facts = DataFacts.typical(target.format, variant.no_dense_levels)
     loops = cheapest_loops(Source(assignment, tuple(types.values()), prune, variant), target, facts)
     planned = Module(loops)
-    if (pairs := in_pairs(explicit_sums(assignment), types)) is not None and not planned.is_within(MANY_CASES):
-        return pairs
+    cut = in_fewer_cases(explicit_sums(assignment), types)
+    if cut is not None and not planned.is_within(MANY_CASES):
+        return cut
     return Loops(LoopRequest(assignment, all_types, variant, prune, via=loops.via), planned)
 
 

@@ -9,6 +9,7 @@ coordinate if the whole expression would.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 from math import prod
 
 import numpy as np
@@ -24,7 +25,7 @@ from ..index_notation import free_variables
 from ..index_notation.nodes import Access, Apply, Assignment, Expr, Reduce
 from ..index_notation.operator_table import OPERATORS
 from ..index_notation.program import Program
-from ..index_notation.traversal import has_reduction, renamed, replaced
+from ..index_notation.traversal import has_reduction, renamed, replaced, rewrite
 from ..records import replace
 from ..trees import fold
 from .rules import Facts, Rule, applied, keeps_fill, rewritten
@@ -101,23 +102,42 @@ def _without_diagonal(node: Expr, facts: Facts, types: dict[str, TensorType], pa
     return None
 
 
-def in_pairs(assignment: Assignment, types: Mapping[str, TensorType]) -> Program | None:
-    """Return a program that merges pairs of operands; None if nothing can be cut."""
-    cutter = _Cutter(assignment, types)
-    value, _ = cutter.cut(assignment.value, confined=False)
-    if not cutter.statements:
-        return None
-    return Program((*cutter.statements, replace(assignment, value=value)), assignment, tuple(cutter.reasons))
+def in_fewer_cases(assignment: Assignment, types: Mapping[str, TensorType]) -> Program | None:
+    """Return a program whose statements merge fewer operands; None if nothing can be cut.
+
+    Parts that hold more than is needed of them come last: where sums inside others are no tensors yet, these do.
+    """
+    cuts = (in_pairs, sums_first, partial(in_pairs, anywhere=True))
+    return next((program for cut in cuts if (program := cut(assignment, types)) is not None), None)
+
+
+def in_pairs(assignment: Assignment, types: Mapping[str, TensorType], anywhere: bool = False) -> Program | None:
+    """Return a program that merges pairs of operands, also in parts that spread if ``anywhere``; None if none does."""
+    cutter = _Cutter(assignment, types, anywhere)
+    return cutter.program(cutter.cut(assignment.value, confined=False)[0])
+
+
+def sums_first(assignment: Assignment, types: Mapping[str, TensorType]) -> Program | None:
+    """Return a program that computes each reduction inside an expression first, once if several are equal."""
+    cutter, value = _Cutter(assignment, types), assignment.value
+    body = value.body if isinstance(value, Reduce) else value
+    inner = rewrite(body, lambda node: cutter.part(node) if isinstance(node, Reduce) else None)
+    return cutter.program(replace(value, body=inner) if isinstance(value, Reduce) else inner)
 
 
 class _Cutter(Statements):
     """Cutting of an expression into parts, from the operands up."""
 
-    def __init__(self, assignment: Assignment, types: Mapping[str, TensorType]):
+    def __init__(self, assignment: Assignment, types: Mapping[str, TensorType], anywhere: bool = False):
         super().__init__(assignment)
-        self.types, self.target = types, assignment.target
+        self.assignment, self.types, self.anywhere = assignment, types, anywhere
         many = len(assignment.value.distinct_accesses)
         self.reason = f"in one nest of loops, {many} operands would make too many cases"
+
+    def program(self, value: Expr) -> Program | None:
+        """Return the program with a value for the result, in terms of parts; None if there are none."""
+        last = replace(self.assignment, value=value)
+        return Program((*self.statements, last), self.assignment, tuple(self.reasons)) if self.statements else None
 
     def cut(self, expr: Expr, confined: bool) -> tuple[Expr, int]:
         """Return an expression in terms of parts, and an upper bound of the number of cases of its merge.
@@ -146,12 +166,12 @@ class _Cutter(Statements):
         for k in sorted(range(len(args)), key=lambda k: -done[k][1]):
             within, cases = done[k]
             if _together(done, meets) > _PAIR and cases > 1 and self._stands_alone(args[k], confined):
-                done[k] = self._part(within), 1
+                done[k] = self.part(within), 1
         return Apply(op, tuple(e for e, _ in done)), _together(done, meets)
 
     def _stands_alone(self, expr: Expr, confined: bool) -> bool:
         """Return whether a part of its own would hold no more than is needed of it."""
-        return not confined or not self._spreads(expr)
+        return self.anywhere or not confined or not self._spreads(expr)
 
     def _spreads(self, expr: Expr) -> bool:
         """Return whether entries of some operand are repeated along axes that this operand does not have.
@@ -173,12 +193,12 @@ class _Cutter(Statements):
     def _implicit(self, expr: Expr) -> object:
         return typed_implicit_value(expr, self.types)
 
-    def _part(self, expr: Expr) -> Access:
+    def part(self, expr: Expr) -> Access:
         """Return the tensor that holds an expression, which is computed once."""
         known = self.known(expr)
         if known is None:
             # Axes come in the order of the result's, so that loops over both agree.
-            place = {v: n for n, v in enumerate(self.target.indices)}
+            place = {v: n for n, v in enumerate(self.assignment.target.indices)}
             indices = tuple(sorted(free_variables(expr), key=lambda v: place.get(v, len(place))))
             known = self.add(Access(self.fresh(), indices), expr, self.reason)
         return known

@@ -346,7 +346,7 @@ def _in_field(statement: Assignment, dtypes: Mapping[str, np.dtype[Any]], dtype:
 
 def _identity(name: str, statement: Assignment, shape: tuple[int, ...]) -> Storage:
     """Return the identity matrix of the axes that have one index in an access to an operand of a shape."""
-    [access] = {a for a in statement.value.distinct_accesses if a.tensor == name}
+    access = next(a for a in statement.value.distinct_accesses if a.tensor == name)  # all are of axes of one size
     size = shape[statement.target.indices.index(access.indices[0])]
     places = np.arange(size)
     return coordinate_storage((size, size), (places, places), np.ones(size, bool))
