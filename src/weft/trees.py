@@ -7,6 +7,7 @@ or three lines. Functions that treat every kind in its own way, such as printers
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from operator import is_
 from typing import Any, TypeVar
 
 _Node = TypeVar("_Node", bound="Node")
@@ -50,10 +51,7 @@ def rebuild(node: _Node, change: Callable[[_Node], _Node]) -> _Node:
     """Return a node with its children changed; the same object if no child changes."""
     old = node.children
     new = tuple([change(child) for child in old])
-    for a, b in zip(old, new, strict=True):
-        if a is not b:
-            return node.with_children(new)  # type: ignore[no-any-return]
-    return node
+    return node if all(map(is_, old, new)) else node.with_children(new)
 
 
 def rewrite(node: _Node, rule: Callable[[_Node], _Node | None]) -> _Node:
@@ -61,10 +59,8 @@ def rewrite(node: _Node, rule: Callable[[_Node], _Node | None]) -> _Node:
     old = node.children
     if old:
         new = tuple([rewrite(child, rule) for child in old])
-        for a, b in zip(old, new, strict=True):
-            if a is not b:
-                node = node.with_children(new)
-                break
+        if not all(map(is_, old, new)):
+            node = node.with_children(new)
     result = rule(node)
     return node if result is None else result
 

@@ -52,9 +52,9 @@ class Expressions:
 
     def strong(self, expr: Expr) -> tuple[str, int]:
         """Return the C text of ``expr``, and its binding strength."""
+        if type(expr) is Var:
+            return self.name(expr.name), ATOM
         match expr:
-            case Var(name):
-                return self.name(name), ATOM
             case Const(value, ty):
                 text = constant(value, ty)
                 return text, UNARY if text[0] == "-" else ATOM

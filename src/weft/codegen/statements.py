@@ -30,6 +30,8 @@ from .c_expressions import Expressions
 from .names import NameMaker
 from .types import type_name
 
+_SIMPLE = (Declare, Set, Store, Update)
+
 
 class Statements:
     """Printer of the statements of a function with this body."""
@@ -55,6 +57,8 @@ class Statements:
     def _stmt(self, stmt: Stmt, depth: int) -> list[str]:
         """Return the lines of a statement, indented by ``depth``."""
         pad, text = "  " * depth, self.text_of
+        if type(stmt) in _SIMPLE:
+            return self._simple(stmt, pad)
         match stmt:
             case Block(stmts):
                 return [line for s in stmts for line in self._stmt(s, depth)]

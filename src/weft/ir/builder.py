@@ -235,6 +235,11 @@ def block(*stmts: Stmt | None) -> Stmt:
     return flat[0] if len(flat) == 1 else Block(tuple(flat))
 
 
+def parts(body: Stmt) -> tuple[Stmt, ...]:
+    """Return the statements of a body, of which there is at least one."""
+    return body.stmts if isinstance(body, Block) and body.stmts else (body,)
+
+
 def if_(cond: Expr, then: Stmt, orelse: Stmt | None = None) -> Stmt:
     """Return ``if (cond) then else orelse``, or only the branch that is taken if the condition is constant."""
     if cond == _TRUE:

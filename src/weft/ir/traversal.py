@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import wraps
-from operator import attrgetter
+from operator import attrgetter, is_
 from typing import Any, TypeVar
 
 from ..records import fields_getter, replace
@@ -99,20 +99,17 @@ def children(node: Node) -> tuple[Node, ...]:
 def rebuild(node: Node, change: Callable[[Node], Node]) -> Node:
     """Return ``node`` with ``change`` applied to each child, or ``node`` itself if no child changes."""
     old = _slots(node)
-    if not old:
-        return node
     new = tuple([None if child is None else change(child) for child in old])
-    for a, b in zip(old, new, strict=True):
-        if a is not b:
-            return _MAKE[type(node)](node, new)  # type: ignore[no-any-return]
-    return node
+    return node if all(map(is_, old, new)) else _MAKE[type(node)](node, new)
 
 
 def rebuild_statements(node: Node, change: Callable[[Node], Node]) -> Node:
     """Return ``node`` with ``change`` applied to each statement directly below, as ``rebuild`` does."""
     if type(node) not in _INNER:
         return node
-    return rebuild(node, lambda child: change(child) if isinstance(child, ir.Stmt) else child)
+    old = _slots(node)
+    new = tuple([change(child) if isinstance(child, ir.Stmt) else child for child in old])
+    return node if all(map(is_, old, new)) else _MAKE[type(node)](node, new)
 
 
 def rewrite(node: Node, rule: Callable[[Node], Node | None]) -> Node:
@@ -121,10 +118,8 @@ def rewrite(node: Node, rule: Callable[[Node], Node | None]) -> Node:
     if kind not in _LEAVES:
         old = _SLOTS[kind](node)
         below = tuple([None if child is None else rewrite(child, rule) for child in old])
-        for a, b in zip(old, below, strict=True):
-            if a is not b:
-                node = _MAKE[kind](node, below)
-                break
+        if not all(map(is_, old, below)):
+            node = _MAKE[kind](node, below)
     new = rule(node)
     return node if new is None else new
 

@@ -13,6 +13,7 @@ _LOGIC = ("&&", "||")
 _COMPARISONS = ("==", "!=", "<", "<=", ">", ">=")
 _INTEGER_ONLY = ("%", "&", "|", "^", "<<", ">>")
 _UPDATES = ("+", "-", "*", "&", "|", "^")
+_TYPES = {*SCALARS, *(f"{ty}*" for ty in SCALARS)}
 _SIMPLE = (ir.Set, ir.Store, ir.Update, ir.Evaluate, ir.Comment)
 # The variables that each function has beside those of its parameters.
 COUNTS, THREADS = ir.Var("counts", "int64*"), ir.Var("threads", "int64")
@@ -58,7 +59,7 @@ class _Checker:
         self.reasons.append(reason)
 
     def declare(self, var: ir.Var) -> None:
-        if not (var.ty.rstrip("*") in SCALARS and var.ty.count("*") <= 1):
+        if var.ty not in _TYPES:
             self.say(f"{var.name} has no known type: {var.ty}")
         if var.name in self.scope:
             self.say(f"{var.name} is declared twice in one scope")
@@ -77,7 +78,8 @@ class _Checker:
     def expr(self, expr: ir.Expr) -> str:
         """Check ``expr``, and return its type."""
         if type(expr) is ir.Var:
-            self.variable(expr)
+            if self.names.get(expr.name) != expr.ty:
+                self.variable(expr)
             return expr.ty
         # An expression that was checked after an earlier pass has new scopes at most.
         facts = getattr(expr, "__dict__", {})

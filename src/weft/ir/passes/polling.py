@@ -15,18 +15,7 @@ from typing import Any
 
 from ...records import record, replace
 from .. import nodes as ir
-from ..builder import (
-    add,
-    block,
-    cast,
-    gt,
-    if_,
-    land,
-    lit,
-    lt,
-    maximum,
-    sub,
-)
+from ..builder import add, block, cast, gt, if_, land, lit, lt, maximum, sub
 from ..traversal import Node, assigned_names, fresh_variables, rebuild_statements, rewrite, statements, walk
 
 STRIP = 1 << 16
@@ -83,6 +72,10 @@ class _Polls:
 
     def __init__(self, function: ir.Function, long: LongCalls):
         self.long = long
+        # Most functions have no calls that may take long, so that only statements are looked at.
+        calls = {n.name for n in walk(function.body) if isinstance(n, ir.Call)}
+        self.calls = not calls.isdisjoint(long.watched) or not calls.isdisjoint(long.searches)
+        self.nodes = walk if self.calls else statements
         # New variables must differ from all names of the function.
         params = {v.name for p in function.params for v in (*p.dimensions, *p.arrays, p.vals)}
         self.name = fresh_variables(function.body, params)
@@ -198,7 +191,7 @@ class _Polls:
         Each of them must end at an end of these ranges, or at a position that a loop before it has reached.
         """
         reached: set[ir.Expr] = set()
-        for node in walk(loop.body):
+        for node in self.nodes(loop.body):
             match node:
                 # A variable that is declared as a reached position is one, too.
                 case ir.Declare(var, value) if value in reached:
@@ -254,7 +247,7 @@ class _Polls:
     # -- calls ----------------------------------------------------------------------------------------------------
     def calling(self, node: Node, change: Callable[[Node], Node]) -> Node:
         """Rewrite a node that is no loop: its long calls take the watch, and the ranges of its searches are counted."""
-        if isinstance(node, (ir.Evaluate, ir.Declare, ir.Set)):
+        if self.calls and isinstance(node, ir.Evaluate | ir.Declare | ir.Set):
             calls = [n for n in walk(node) if isinstance(n, ir.Call)]
             ranges = [c.args[slice(*self.long.searches[c.name])] for c in calls if c.name in self.long.searches]
             # There is a budget inside counting loops only.
@@ -279,7 +272,7 @@ class _Polls:
 
     def loops_in(self, body: ir.Stmt) -> bool:
         """Return whether there are such loops or calls in a statement."""
-        return any(self.is_loop(n) for n in walk(body) if type(n) in (ir.For, ir.While, ir.Call))
+        return any(self.is_loop(n) for n in self.nodes(body) if type(n) in (ir.For, ir.While, ir.Call))
 
     def is_long(self, loop: ir.For) -> bool:
         """Return whether a loop has bounds that are not constant, or a loop or call inside that may take long."""

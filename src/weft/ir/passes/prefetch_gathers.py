@@ -10,17 +10,7 @@ from collections.abc import Mapping, Sequence, Set
 
 from ...records import record, replace
 from .. import nodes as ir
-from ..builder import (
-    add,
-    block,
-    if_,
-    le,
-    lit,
-    lor,
-    lt,
-    mul,
-    sub,
-)
+from ..builder import add, block, if_, le, lit, lor, lt, mul, sub
 from ..traversal import Node, assigned_names, declared_names, fact, rewrite, statements, used_names, walk
 from ..types import size_of
 from .adjacent_ranges import put

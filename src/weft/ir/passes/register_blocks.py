@@ -11,8 +11,8 @@ from itertools import product
 from math import prod
 
 from ...records import record, replace
-from ..builder import add, block, lit, mul, total
-from ..nodes import Array, Binary, Block, Cast, Const, Declare, Expr, For, Function, Load, Stmt, Store, Update, Var
+from ..builder import add, block, lit, mul, parts, total
+from ..nodes import Array, Binary, Cast, Const, Declare, Expr, For, Function, Load, Stmt, Store, Update, Var
 from ..traversal import Node, fresh_variables, rebuild, statements, used_names, walk, with_body
 from .adjacent_ranges import put
 from .prefetch_gathers import expanded
@@ -71,7 +71,7 @@ def _nest(outermost: For) -> _Nest | None:
         if stmt.start != lit(0) or not isinstance(stmt.stop, Const) or stmt.step is not None or stmt.simd is not None:
             return None
         loops.append(stmt)
-        *before, stmt = _parts(stmt.body)
+        *before, stmt = parts(stmt.body)
         for s in before:
             if not isinstance(s, Declare) or s.value is None:
                 return None
@@ -107,7 +107,7 @@ def _in_registers(nest: _Nest, name: Callable[[str, str], Var]) -> Stmt | None:
 
     stmt: Stmt = replace(nest.update, target=Load(held, inner))
     for loop in reversed(nest.loops):
-        for s in reversed(_parts(loop.body)[:-1]):
+        for s in reversed(parts(loop.body)[:-1]):
             stmt = block(s, stmt) if s.var.name in used_names(stmt) else stmt  # type: ignore[attr-defined]
         stmt = replace(loop, body=stmt)
     return block(
@@ -133,7 +133,3 @@ def _stride(place: Expr, var: Var) -> int | None:
         case Binary(op="*", a=a, b=Const(value=int() as factor)) if (s := _stride(a, var)) is not None:
             return s * factor
     return None
-
-
-def _parts(body: Stmt) -> tuple[Stmt, ...]:
-    return body.stmts if isinstance(body, Block) and body.stmts else (body,)

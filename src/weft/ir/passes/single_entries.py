@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from ...records import record, replace
-from ..builder import block, eq, lit, sub
+from ..builder import block, eq, lit, parts, sub
 from ..nodes import (
     Allocate,
     Binary,
@@ -131,10 +131,10 @@ def _put(node: Any, values: Mapping[Any, Node]) -> Any:
 
 def _collection(loop: For, array: Var) -> _Collection | None:
     """Return the parts of a loop over a fibre that collects in an array; None of any other loop."""
-    *entry, inner = _parts(loop.body)
+    *entry, inner = parts(loop.body)
     if not isinstance(inner, For) or inner.start != lit(0):
         return None
-    *before, last = _parts(inner.body)
+    *before, last = parts(inner.body)
     declared = [s for s in (*entry, *before) if not _prefetches(s)]
     if not all(isinstance(s, Declare) and s.value is not None for s in declared):
         return None
@@ -149,8 +149,4 @@ def _collection(loop: For, array: Var) -> _Collection | None:
 
 
 def _prefetches(stmt: Stmt) -> bool:
-    return isinstance(stmt, If) and all(isinstance(n, Evaluate) for n in _parts(stmt.then)) and stmt.orelse is None
-
-
-def _parts(body: Stmt) -> tuple[Stmt, ...]:
-    return body.stmts if isinstance(body, Block) and body.stmts else (body,)
+    return isinstance(stmt, If) and all(isinstance(n, Evaluate) for n in parts(stmt.then)) and stmt.orelse is None

@@ -39,6 +39,8 @@ def batch_math_calls(function: ir.Function, many: Mapping[str, str]) -> ir.Funct
         for i in 0 .. i_count:
           y[i_first + i] = i_many[i]
     """
+    if not any(isinstance(n, ir.Call) and n.name in many for n in walk(function.body)):
+        return function
     used: set[str] = set()  # names of the function, filled when the first loop changes
 
     def change(node: Node) -> Node:
