@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import Literal as OneOf
 
 from .code_options import CodeOptions, code_options
-from .records import record
+from .records import keeps_hash, record
 
 
+@keeps_hash
 @record
 class Variant:
     """Assumptions about the assignment, its data and the machine, for which a schedule is chosen.

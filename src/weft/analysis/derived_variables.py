@@ -15,12 +15,13 @@ from ..formats import Format, TensorType, level_bounds
 from ..formats.capabilities import ValueIteration
 from ..formats.format import level_variables
 from ..index_notation.nodes import Access
-from ..records import cached, record
+from ..records import cached, keeps_hash, record
 from ..remapping.images import is_natural
 from ..remapping.inverse import linear, significance
 from ..remapping.nodes import Axis, Binary, Constant, IndexExpr, axes_of
 
 
+@keeps_hash
 @record
 class DerivedVariable:
     """A variable ``var`` that follows from the variables ``of``."""

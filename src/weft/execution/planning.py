@@ -97,8 +97,9 @@ def _way(
     assignment, dtype, variant = request.assignment, request.dtype, request.variant
     if dtype is not None:
         assignment = use_computation_dtype(assignment, tuple((name, type.dtype) for name, type in types.items()), dtype)
-    explicit = explicit_sums(assignment)
-    if user_schedule is None and (shared := _sharing(explicit, types, request)) is not None:
+    explicit, format = explicit_sums(assignment), request.format
+    target = target_type(explicit, types, format, dtype, variant.no_dense_result)
+    if user_schedule is None and (shared := _sharing(explicit, types, request, target)) is not None:
         return shared
     known, fills = with_runtime_fills(explicit, types, dtype or result_dtype(explicit.value, types))
     if fills:
@@ -106,10 +107,9 @@ def _way(
     # A sum in a narrow dtype wraps around on its own before it is added to wider terms.
     if user_schedule is None and (first := narrow_sums_first(explicit, types)) is not None:
         return InSteps(first, request.format)
-    format = request.format
     if format is None and not variant.converts_operands and _is_dense_on_device(assignment, types):
         format = Format.dense(len(assignment.target.indices))
-    target = target_type(assignment, types, format, dtype, variant.no_dense_result)
+        target = target_type(assignment, types, format, dtype, variant.no_dense_result)
     diagonals = user_schedule is None and _may_be_diagonal(explicit, types, variant)
     first = diagonals_first(explicit, types, variant.options) if diagonals and variant.one_diagonal else None
     if first is not None:
@@ -199,11 +199,10 @@ def _kernel_plan(
 
 
 def _sharing(
-    assignment: Assignment, types: Mapping[str, TensorType], request: PlanRequest
+    assignment: Assignment, types: Mapping[str, TensorType], request: PlanRequest, target: TensorType
 ) -> KernelPlan | ValuesOnly | None:
     """Return the way to a result that takes the values of operands alone, or shares index arrays; None for others."""
     variant, equal = request.variant, request.variant.same_structure
-    target = target_type(assignment, types, request.format, request.dtype, variant.no_dense_result)
     if variant.options.enabled("stored-totals") and not equal:
         total = totals_over_values(one_sum(assignment, types, variant.options), types)
         if total is not None:

@@ -73,12 +73,7 @@ class Format:
         levels = tuple(levels)
         if len(levels) != len(remapping.coordinates):
             raise FormatError(f"{remapping} makes {len(remapping.coordinates)} coordinates for {len(levels)} levels")
-        # Users may write ``i`` below ``i/4``, where a dense level has the coordinate ``i%4``.
-        remapping = stored_remapping(remapping, levels)
-        reason = why_unsound(remapping, levels)
-        if reason is not None:
-            raise FormatError(reason)
-        self._set(remapping, levels)
+        self._set(*_sound(remapping, levels))
 
     @classmethod
     def list_of(cls, remapping: Remapping) -> Format:
@@ -121,7 +116,9 @@ class Format:
             if self is other:
                 return True
             # Most unequal formats have unequal hashes, which are quick to compare.
-            return self._hash == other._hash and self.remapping == other.remapping and self.levels == other.levels
+            if self._hash != other._hash or self.levels != other.levels:
+                return False
+            return self.remapping is other.remapping or self.remapping == other.remapping
         if not isinstance(other, str):
             return NotImplemented
         return NAMING[0].is_named(other, self)
@@ -587,6 +584,16 @@ def _dense(order: int) -> Format:
     return Format(Remapping.identity(order), (Dense(),) * order)
 
 
+@lru_cache(maxsize=4096)
+def _sound(remapping: Remapping, levels: tuple[LevelFormat, ...]) -> tuple[Remapping, tuple[LevelFormat, ...]]:
+    """Return what a format stores; the same objects for equal ones, since these are quickest to compare."""
+    # Users may write ``i`` below ``i/4``, where a dense level has the coordinate ``i%4``.
+    remapping = stored_remapping(remapping, levels)
+    if (reason := why_unsound(remapping, levels)) is not None:
+        raise FormatError(reason)
+    return remapping, levels
+
+
 def sound_format(remapping: Remapping, levels: tuple[LevelFormat, ...]) -> Format:
     """Return the format of a remapping and levels that are known to be sound, without the proof."""
     made = object.__new__(Format)
@@ -672,7 +679,11 @@ class TensorType:
     @classmethod
     def of(cls, dtype: str, format: Format, index: str = "int32", fill: Any = 0) -> TensorType:
         """Return a type whose index arrays all have the same dtype."""
-        return cls(dtype, format, (index,) * len(format.roles), fill)
+        # The same object for equal members is quickest to compare; -0.0 equals 0.0, and so is no key.
+        return (_shared_type if type(fill) is int else cls)(dtype, format, (index,) * len(format.roles), fill)
+
+
+_shared_type = lru_cache(maxsize=4096, typed=True)(TensorType)
 
 
 @lru_cache(maxsize=256, typed=True)

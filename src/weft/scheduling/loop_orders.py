@@ -8,7 +8,7 @@ from math import factorial, inf, prod
 from typing import Any
 
 from ..analysis.implicit_values import typed_implicit_value
-from ..analysis.iteration_graph import types_of
+from ..analysis.iteration_graph import constraints, types_of
 from ..analysis.verdicts import Verdict, Visit, verdicts
 from ..concrete_notation.values import same_value
 from ..formats import Format
@@ -43,6 +43,7 @@ _known: dict[Any, Mapping[Access, Verdict]] = {}
 _MANY = 4096
 
 _AGAIN_AND_AGAIN = Verdict("convert", "loops {loops} would walk all of {tensor} in {format}")
+_NEVER = Verdict("convert")
 _ACROSS = Verdict("convert", "loops {loops} would pass across {tensor} in {format}")
 
 
@@ -71,9 +72,21 @@ def can_store_again(problem: LoopProblem, operands: Iterable[Access], order: Seq
     A structured operand that is kept cannot be stored in another order of its levels. An index without a loop cannot be
     ordered.
     """
-    views = {*problem.view.kept, *(new for _, new in problem.view.looked_up)}
-    never = not problem.variant.converts_operands
-    return not any(never or a.tensor in views or not set(a.indices) <= set(order) for a in operands)
+    for a in operands:
+        if a.tensor in problem.as_stored or not problem.variant.converts_operands or not {*order}.issuperset(a.indices):
+            return False
+    return True
+
+
+def _follows_as_stored(problem: LoopProblem, expr: Expr, order: Sequence[str]) -> bool:
+    """Return whether an order may have the loops over each operand that cannot be stored again one inside the other."""
+    place = {v: n for n, v in enumerate(order)}
+    for a in expr.distinct_accesses if problem.as_stored else ():
+        if a.tensor in problem.as_stored:
+            for above, below in constraints(a, problem.view.types[a.tensor].format):
+                if above in place and below in place and place[above] > place[below]:
+                    return False
+    return True
 
 
 def verdicts_for(
@@ -120,14 +133,17 @@ def _judged(
     variant, into = problem.variant, problem.result.dtype
     stored, types, origins = problem.stored_again(expr, formats)
     judged = verdicts(stored, order, types, how, problem.view.derived, variant.conversion, loose, dtype=into)
+    unread = [a for new, v in judged.items() if v.use == "convert" and (a := origins.get(new, new)) not in formats]
+    # Most orders are impossible: they suit no operand that cannot be stored again, whatever is said on others.
+    if (never := next((a for a in unread if not can_store_again(problem, (a,), order)), None)) is not None:
+        yield never, replace(_NEVER, format=problem.view.types[never.tensor].format)
+        return
     for new, verdict in judged.items():
         a = origins.get(new, new)
         # First case: the loops cannot read the operand as it is stored.
-        if verdict.use == "convert" and a not in formats:
-            possible = can_store_again(problem, (a,), order)  # if not, any format will do
-            format = stored_as(problem, a, order) if possible else problem.view.types[a.tensor].format
-            copy = segment_copy(problem, stored, new, order, types, how, verdict) if possible else None
-            yield a, copy or replace(verdict, format=format)
+        if a in unread:
+            copy = segment_copy(problem, stored, new, order, types, how, verdict)
+            yield a, copy or replace(verdict, format=stored_as(problem, a, order))
             continue
         if a not in formats:
             yield a, verdict
@@ -163,6 +179,8 @@ def weigh(
     entered: Mapping[str, float] = NOTHING, loose: frozenset[str] = frozenset(),
 ) -> LoopOrder:  # fmt: skip
     """Return a loop order with its cost, infinite if a needed conversion is impossible."""
+    if not _follows_as_stored(problem, expr, order):
+        return LoopOrder(order, inf, {})
     nest = LoopOrder(order, inf, verdicts_for(problem, expr, order, how, loose))
     converts = nest.converts
     if not can_store_again(problem, converts, order):

@@ -80,6 +80,11 @@ class LoopProblem:
         return {new: old for old, new in (*self.view.stored_plainly, *self.view.looked_up)}
 
     @cached
+    def as_stored(self) -> frozenset[str]:
+        """Return the names of operands that can be stored in no other way."""
+        return self.view.kept.union(new for _, new in self.view.looked_up)
+
+    @cached
     def names(self) -> frozenset[str]:
         """Return the names of tensors and index variables."""
         return frozenset({*self.view.types, *(v for a in self.value.distinct_accesses for v in a.indices)})
