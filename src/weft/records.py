@@ -107,11 +107,10 @@ def keeps_hash(cls: type[_T]) -> type[_T]:
     arguments = fields_getter(cls.__match_args__)  # type: ignore[attr-defined]
 
     def __hash__(self: Any) -> int:  # noqa: N807
-        try:
-            return self._hash  # type: ignore[no-any-return]
-        except AttributeError:
-            value = vars(self)["_hash"] = compute(self)
-            return value
+        attributes = vars(self)
+        if "_hash" not in attributes:
+            attributes["_hash"] = compute(self)
+        return attributes["_hash"]  # type: ignore[no-any-return]
 
     def __reduce__(self: Any) -> tuple[Any, ...]:  # noqa: N807
         return type(self), arguments(self)

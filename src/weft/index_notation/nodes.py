@@ -27,6 +27,11 @@ class Expr(Node):
         """Return the distinct accesses, in the order in which they first occur."""
         return tuple(dict.fromkeys([node for node in walk(self) if isinstance(node, Access)]))
 
+    @cached
+    def reductions(self) -> tuple[Reduce, ...]:
+        """Return all reductions, outer ones first."""
+        return tuple([node for node in walk(self) if isinstance(node, Reduce)])
+
 
 @keeps_hash
 @record

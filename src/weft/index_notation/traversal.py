@@ -72,16 +72,14 @@ def _free(node: Expr, below: list[dict[str, None]]) -> dict[str, None]:
 
 def outermost_reductions(expr: Expr) -> list[Reduce]:
     """Return the reductions that are not inside another."""
-    return [node for node in trees.outermost(expr, is_reduction) if isinstance(node, Reduce)]
+    every = expr.reductions
+    outermost = trees.outermost(expr, lambda node: isinstance(node, Reduce)) if len(every) > 1 else every
+    return [node for node in outermost if isinstance(node, Reduce)]
 
 
-def is_reduction(expr: Expr) -> bool:
-    return isinstance(expr, Reduce)
-
-
-def reductions(expr: Expr) -> list[Reduce]:
+def reductions(expr: Expr) -> tuple[Reduce, ...]:
     """Return all reductions, outer ones first."""
-    return [node for node in walk(expr) if isinstance(node, Reduce)]
+    return expr.reductions
 
 
 def bound_variables(expr: Expr) -> tuple[str, ...]:
@@ -91,12 +89,12 @@ def bound_variables(expr: Expr) -> tuple[str, ...]:
 
 def has_reduction(expr: Expr) -> bool:
     """Return whether an expression is a reduction or has one inside."""
-    return any(map(is_reduction, walk(expr)))
+    return bool(expr.reductions)
 
 
 def without_reductions(expr: Expr) -> Expr:
     """Return an expression with each reduction replaced by its body."""
-    return rewrite(expr, lambda node: node.body if isinstance(node, Reduce) else None)
+    return rewrite(expr, lambda node: node.body if isinstance(node, Reduce) else None) if expr.reductions else expr
 
 
 def renamed(expr: Expr, tensors: Mapping[str, str] = _NONE, variables: Mapping[str, str] = _NONE) -> Expr:

@@ -56,11 +56,13 @@ SHARED = 2.0
 MISPLACED = 4.0
 
 
+@lru_cache(maxsize=1024)
 def nonzeros(format: Format) -> float:
     """Return the number of stored entries of a typical tensor."""
     return prod(_coordinates(format, k) for k in range(len(format.levels)))
 
 
+@lru_cache(maxsize=4096)
 def _coordinates(format: Format, k: int) -> float:
     """Return the typical number of coordinates of a level below one coordinate of the level above.
 
