@@ -317,7 +317,7 @@ class _Test:
         self.lacking: Texts = {}
         self.error: BaseException | None = None
         self.done = False
-        self.patches: list[pytest.MonkeyPatch] = []  # that its fixtures have made
+        self.patches: list[pytest.MonkeyPatch] = []  # of its ``monkeypatch``
         self._turn, self._pause = threading.Semaphore(0), threading.Semaphore(0)
         self.thread = threading.Thread(target=copy_context().run, args=(self._run,), daemon=True)
         self.thread.start()
@@ -350,6 +350,14 @@ class _Test:
             self.error = error
         self.done = True
         self._pause.release()
+
+
+class _Patch(pytest.MonkeyPatch):
+    """What ``monkeypatch`` and its contexts are: patches that are taken back while their test waits."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        _thread.test.patches.append(self)
 
 
 def _nothing() -> Any:
@@ -469,8 +477,9 @@ _OF_PYTEST = {
     "tmp_path_factory": lambda fixtures: fixtures.item.config._tmp_path_factory,
     "capsys": lambda fixtures: fixtures.stack.enter_context(_captured(fixtures.item)),
     "request": lambda fixtures: _request(fixtures.item),
+    "monkeypatch": lambda fixtures: fixtures.stack.enter_context(_Patch.context()),
 }
-_AS_THEY_ARE = {"monkeypatch", "recwarn"}  # other fixtures of pytest that may be made here
+_AS_THEY_ARE = {"recwarn"}  # other fixtures of pytest that may be made here
 _wide: dict[Any, Any] = {}  # values of fixtures of modules and the like, and _MAKING while a test makes one
 _MAKING = object()
 
@@ -501,8 +510,6 @@ class _Fixtures:
         if isinstance(value, Generator):
             generator, value = value, next(value)
             self.stack.callback(next, generator, None)
-        if isinstance(value, pytest.MonkeyPatch):
-            _thread.test.patches.append(value)
         return value
 
     def _of_many(self, definition: Any) -> Any:

@@ -80,7 +80,10 @@ def test_fixtures_of_tests_that_wait_are_their_own(n, patched, monkeypatch, caps
     monkeypatch.chdir(tmp_path)
     print(n)
     begun.append(n)
-    kernel_batches._thread.test.wait({})
+    with monkeypatch.context() as inner:
+        inner.setattr(loader, "facts_of", n)
+        kernel_batches._thread.test.wait({})
+        assert loader.facts_of == n
     assert loader.ffi == n
     assert not hasattr(loader, "forget")
     assert [*PLACES] == [n]
