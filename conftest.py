@@ -80,14 +80,14 @@ def pytest_runtestloop() -> None:
     gc.enable()
 
 
-_BETWEEN = 256  # items between two collections of all that was made since the last one
+_BETWEEN = 256  # items between two collections of what was made lately
 _count = itertools.count(1)
 
 
 def pytest_runtest_teardown() -> None:
     if next(_count) % _BETWEEN == 0:
-        gc.collect()
-        gc.freeze()  # plans, kernels and types stay: to look through all of them takes many seconds
+        gc.collect(1)
+        gc.freeze()  # plans, kernels and types stay: to look through all of them takes many seconds each time
 
 
 @pytest.fixture(autouse=True)
