@@ -398,13 +398,15 @@ def in_order(items: list[pytest.Item]) -> list[pytest.Item]:
     """Return items so that those which may run beside each other are neighbors, and those that run alone come last.
 
     Random examples run one after the other, and each lacks kernels of its own: tests with many come first, so that all
-    of them wait together, and others lack kernels while the last ones are left.
+    of them wait together, and others lack kernels while the last ones are left. A long test comes before others that
+    run alone, so that no worker is left with it at the end.
     """
     states: dict[Any, int] = {}
 
     def place(item: pytest.Item) -> tuple[Any, ...]:
         examples = getattr(getattr(item, "obj", None), "is_hypothesis_test", False)
-        return _is_alone(item), states.setdefault(_state_of(item), len(states)), not examples
+        alone, brief = _is_alone(item), "takes_long" not in _marks(item)
+        return alone, alone and brief, states.setdefault(_state_of(item), len(states)), not examples
 
     return sorted(items, key=place)
 
