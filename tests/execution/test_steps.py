@@ -239,6 +239,16 @@ def test_sums_inside_others_are_computed_once(format):
     np.testing.assert_allclose(computed, np.prod(sums, (0, 2)) * (2 * change / sums).sum((0, 2)))
 
 
+def test_one_nest_spares_a_large_part():
+    """The part would hold an element for each ``i``, ``j`` and ``k``; one nest of loops has a few cases too many."""
+    C = np.where(np.arange(20).reshape(4, 5) % 3, 1.5, np.arange(20).reshape(4, 5))[:, :4]
+    tensors = {"C": weft.asarray(C, format="dcsr", fill_value=1.5)}
+    text = "y(j,i) = sum(k, absolute(minimum(C(k,j)*C(i,j), C(k,i))))"
+    assert not planned(text, tensors).is_in_steps
+    products = np.abs(np.minimum(C[:, :, None] * C.T, C[:, None]))
+    np.testing.assert_allclose(weft.evaluate(text, **tensors).todense(), products.sum(0))
+
+
 def test_parts_are_dropped_after_their_last_use(monkeypatch):
     parts, alive, run = [], [], ComputePart.run
 

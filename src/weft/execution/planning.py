@@ -29,7 +29,7 @@ from ..index_notation.nodes import Assignment
 from ..index_notation.program import Numbers, Program
 from ..module import Module
 from ..optimiser import one_sum, optimise
-from ..optimiser.cuts import diagonals_first, in_fewer_cases, narrow_sums_first
+from ..optimiser.cuts import diagonals_first, in_larger_parts, in_pairs, narrow_sums_first
 from ..storage import fill_of, tensor_type
 from ..variant import Variant
 from .alternatives import ALTERNATIVES, Choice
@@ -49,6 +49,9 @@ from .plan_facts import InSteps, KernelPlan, PlanFacts, PlanRequest, ValuesOnly,
 from .result_ways import cheapest_loops
 from .result_ways import ways as ways
 from .ways import Way, listed
+
+FAR_TOO_MANY = 4 * MANY_CASES
+"""Largest number of cases for which no part that may hold more than is needed is made: memory costs more than time."""
 
 
 def plan(request: PlanRequest, user_schedule: UserSchedule | None = None) -> PlanFacts:
@@ -161,9 +164,11 @@ def kernel_or_program(
     facts = DataFacts.typical(target.format, variant.no_dense_levels)
     loops = cheapest_loops(Source(assignment, tuple(types.values()), prune, variant), target, facts)
     planned = Module(loops)
-    cut = in_fewer_cases(explicit_sums(assignment), types)
-    if cut is not None and not planned.is_within(MANY_CASES):
-        return cut
+    for cut, most in ((in_pairs, MANY_CASES), (in_larger_parts, FAR_TOO_MANY)):
+        if (program := cut(explicit_sums(assignment), types)) is not None:
+            if planned.is_within(most):
+                break
+            return program
     return Loops(LoopRequest(assignment, all_types, variant, prune, via=loops.via), planned)
 
 

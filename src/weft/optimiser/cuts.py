@@ -9,7 +9,6 @@ coordinate if the whole expression would.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from functools import partial
 from math import prod
 
 import numpy as np
@@ -102,13 +101,13 @@ def _without_diagonal(node: Expr, facts: Facts, types: dict[str, TensorType], pa
     return None
 
 
-def in_fewer_cases(assignment: Assignment, types: Mapping[str, TensorType]) -> Program | None:
-    """Return a program whose statements merge fewer operands; None if nothing can be cut.
+def in_larger_parts(assignment: Assignment, types: Mapping[str, TensorType]) -> Program | None:
+    """Return a program of parts that may hold more than is needed of them; None if nothing can be cut.
 
-    Parts that hold more than is needed of them come last: where sums inside others are no tensors yet, these do.
+    Sums inside others are such parts, and where these are tensors already, any that merge a pair of operands.
     """
-    cuts = (in_pairs, sums_first, partial(in_pairs, anywhere=True))
-    return next((program for cut in cuts if (program := cut(assignment, types)) is not None), None)
+    first = sums_first(assignment, types)
+    return in_pairs(assignment, types, anywhere=True) if first is None else first
 
 
 def in_pairs(assignment: Assignment, types: Mapping[str, TensorType], anywhere: bool = False) -> Program | None:
