@@ -164,11 +164,12 @@ def kernel_or_program(
     facts = DataFacts.typical(target.format, variant.no_dense_levels)
     loops = cheapest_loops(Source(assignment, tuple(types.values()), prune, variant), target, facts)
     planned = Module(loops)
-    for cut, most in ((in_pairs, MANY_CASES), (in_larger_parts, FAR_TOO_MANY)):
-        if (program := cut(explicit_sums(assignment), types)) is not None:
-            if planned.is_within(most):
-                break
-            return program
+    explicit = explicit_sums(assignment)
+    cut, most = in_pairs(explicit, types), MANY_CASES
+    if cut is None:
+        cut, most = in_larger_parts(explicit, types), FAR_TOO_MANY
+    if cut is not None and not planned.is_within(most):
+        return cut
     return Loops(LoopRequest(assignment, all_types, variant, prune, via=loops.via), planned)
 
 
