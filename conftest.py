@@ -120,6 +120,7 @@ def golden(request: pytest.FixtureRequest) -> Callable[[str, str], None]:
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_runtest_setup(item: pytest.Item) -> None:
+    """Keep pytest from making the fixtures of tests that make them in a thread of their own."""
     for name in importlib.import_module("tests.kernel_batches").are_made_here(item):
         item.funcargs.setdefault(name, None)
 

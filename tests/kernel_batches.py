@@ -7,6 +7,7 @@ one run of the compiler makes what they lack, and they go on. Each test thus run
 from __future__ import annotations
 
 import contextlib
+import gc
 import linecache
 import os
 import pdb
@@ -15,7 +16,7 @@ import re
 import sys
 import threading
 import warnings
-from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextvars import copy_context
 from copy import copy
 from dataclasses import dataclass
@@ -292,10 +293,11 @@ class _Globals:
             (sys.stdout, sys.stderr),
             [getattr(module, name) for module, name in _PATCHED],
             (random.getstate(), os.environ._data.copy()),  # as bytes, since decoding them takes long
+            gc.isenabled(),
         )
 
     def restore(self) -> None:
-        settings, filters, (sys.stdout, sys.stderr), patched, others = self._state
+        settings, filters, (sys.stdout, sys.stderr), patched, others, collects = self._state
         for name, value in settings.items():
             object.__setattr__(config, name, value)
         warnings.filters, warnings.showwarning, warnings._showwarnmsg_impl = filters
@@ -307,6 +309,7 @@ class _Globals:
         for name in os.environ._data.keys() - environ.keys():
             del os.environb[name]
         os.environb.update(environ.items() - os.environ._data.items())  # no more, since a compiler may be starting
+        (gc.enable if collects else gc.disable)()  # which benchmarks switch off
 
 
 class _Test:
@@ -509,10 +512,10 @@ class _Fixtures:
         if "request" in arguments:
             arguments["request"] = _request(self.item, definition.argname)
         value = definition.func(**arguments)
-        if isinstance(value, Generator):
-            generator, value = value, next(value)
-            self.stack.callback(next, generator, None)
-        return value
+        if not isgeneratorfunction(definition.func):
+            return value
+        self.stack.callback(next, value, None)
+        return next(value)
 
     def _of_many(self, definition: Any) -> Any:
         """Make a fixture of a module or the like once, for which others wait."""
