@@ -7,7 +7,6 @@ one run of the compiler makes what they lack, and they go on. Each test thus run
 from __future__ import annotations
 
 import contextlib
-import gc
 import linecache
 import os
 import pdb
@@ -293,11 +292,10 @@ class _Globals:
             (sys.stdout, sys.stderr),
             [getattr(module, name) for module, name in _PATCHED],
             (random.getstate(), os.environ._data.copy()),  # as bytes, since decoding them takes long
-            gc.isenabled(),
         )
 
     def restore(self) -> None:
-        settings, filters, (sys.stdout, sys.stderr), patched, others, collects = self._state
+        settings, filters, (sys.stdout, sys.stderr), patched, others = self._state
         for name, value in settings.items():
             object.__setattr__(config, name, value)
         warnings.filters, warnings.showwarning, warnings._showwarnmsg_impl = filters
@@ -309,7 +307,6 @@ class _Globals:
         for name in os.environ._data.keys() - environ.keys():
             del os.environb[name]
         os.environb.update(environ.items() - os.environ._data.items())  # no more, since a compiler may be starting
-        (gc.enable if collects else gc.disable)()  # which benchmarks switch off
 
 
 class _Test:
