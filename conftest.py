@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import atexit
 import contextlib
-import dataclasses
 import gc
 import importlib
 import importlib.util
 import io
 import itertools
 import os
+import pickle
 import re
 import tempfile
 from collections.abc import Callable, Generator, Iterator
@@ -90,19 +90,6 @@ def pytest_runtest_teardown() -> None:
         gc.freeze()  # plans, kernels and types stay: to look through all of them takes many seconds each time
 
 
-@pytest.fixture(autouse=True)
-def small_results_are_listed(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
-    """As large ones of as few entries are: else no small input would have its coordinates sorted.
-
-    Tests marked ``users_thresholds`` run as users have it.
-    """
-    if request.node.get_closest_marker("users_thresholds"):
-        return
-    thresholds = importlib.import_module("weft.execution.thresholds")
-    small = dataclasses.replace(thresholds.THRESHOLDS, flagged_coordinates=0)
-    monkeypatch.setattr(thresholds, "THRESHOLDS", small)
-
-
 @pytest.fixture
 def golden(request: pytest.FixtureRequest) -> Callable[[str, str], None]:
     """``golden(name, text)`` compares ``text`` with ``goldens/name`` beside the test, byte for byte."""
@@ -120,8 +107,14 @@ def golden(request: pytest.FixtureRequest) -> Callable[[str, str], None]:
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_runtest_setup(item: pytest.Item) -> None:
-    """Keep pytest from making the fixtures of tests that make them in a thread of their own."""
-    for name in importlib.import_module("tests.kernel_batches").are_made_here(item):
+    """Choose thresholds, and keep pytest from making the fixtures of tests that make them in a thread of their own.
+
+    Small results are listed as large ones of as few entries are: else no small input would have its coordinates
+    sorted. Pages, and tests marked ``users_thresholds``, run as users have it.
+    """
+    batches = importlib.import_module("tests.kernel_batches")
+    batches.thresholds.THRESHOLDS = batches.thresholds_of(item)
+    for name in batches.are_made_here(item):
         item.funcargs.setdefault(name, None)
 
 
@@ -141,6 +134,20 @@ def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> bool | None:
     if pyfuncitem.get_closest_marker("compiles_alone"):
         return None
     return importlib.import_module("tests.kernel_batches").run_item(pyfuncitem) or None
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_report_to_serializable() -> Generator[None, dict[str, Any] | None, dict[str, Any] | None]:
+    """Make a report one value: what workers of pytest-xdist send is else written key by key, in Python."""
+    data = yield
+    return data and {"pickled": pickle.dumps(data)}
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_report_from_serializable(config: pytest.Config, data: dict[str, Any]) -> Any:
+    if (pickled := data.pop("pickled", None)) is None:
+        return None
+    return config.hook.pytest_report_from_serializable(config=config, data=data | pickle.loads(pickled))
 
 
 class Markdown(pytest.File):

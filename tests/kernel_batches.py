@@ -21,7 +21,7 @@ from copy import copy
 from dataclasses import dataclass
 from functools import cache, partial
 from inspect import isgeneratorfunction
-from itertools import islice
+from itertools import chain, islice
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, NoReturn, TypeVar
@@ -39,7 +39,7 @@ from weft.runtime import cache as disk
 from weft.runtime import loader
 from weft.runtime.objects import Library
 
-__all__ = ["are_made_here", "each", "in_order", "may_wait", "run_item", "share", "together"]
+__all__ = ["are_made_here", "each", "in_order", "may_wait", "run_item", "share", "thresholds_of", "together"]
 
 T = TypeVar("T")
 _SETTINGS = ("cc", "cflags", "optimization", "sanitize")  # of the loader's keys, after the text
@@ -200,7 +200,7 @@ class _Made(threading.Event):
     """Tells that a plan is made, which a test may be at while it waits for kernels."""
 
     def wait(self, timeout: float | None = None) -> bool:
-        waiting = {test.thread.ident for test in _tests.values() if not test.done}
+        waiting = {test.thread.ident for test in _running.values() if not test.done}
         while not self.is_set():
             making = {key: making for key, making in plan_cache.plans._making.items() if making.done is self}
             if not all(each.thread in waiting for each in making.values()):
@@ -329,7 +329,8 @@ class _Test:
         self._turn.release()
         if not self._pause.acquire(timeout=_LONGEST):
             raise RuntimeError("a test waits for what another holds that lacks kernels: mark one as compiles_alone")
-        self._globals = _Globals()
+        if not self.done:
+            self._globals = _Globals()
         ours.restore()
 
     def wait(self, lacking: Texts) -> None:
@@ -391,7 +392,8 @@ def _undone(patch: pytest.MonkeyPatch) -> Iterator[None]:
         yield
 
 
-_tests: dict[pytest.Item, _Test] = {}
+_tests: dict[pytest.Item, _Test] = {}  # that have begun, and of which pytest does not know yet how they ended
+_running: dict[pytest.Item, _Test] = {}  # of these, those that have not ended
 
 
 def in_order(items: list[pytest.Item]) -> list[pytest.Item]:
@@ -429,7 +431,7 @@ def run_item(item: pytest.Item) -> bool:
         return False
     while item not in _tests or not _tests[item].done:
         _begin(item, state)
-        alike = [test for other, test in _tests.items() if not test.done and _state_of(other) == state]
+        alike = [test for other, test in _running.items() if _state_of(other) == state]
         for test in alike:
             if not test.lacking:
                 test.resume()
@@ -439,6 +441,8 @@ def run_item(item: pytest.Item) -> bool:
             _compile({key: text for test in alike for key, text in test.lacking.items()})
             for test in alike:
                 test.lacking = {}
+        for other in [other for other, test in _running.items() if test.done]:
+            del _running[other]
     if (error := _tests.pop(item).error) is not None:
         raise error
     return True
@@ -446,14 +450,12 @@ def run_item(item: pytest.Item) -> bool:
 
 def _begin(item: pytest.Item, state: Any) -> None:
     """Begin an item, and others that come after it."""
-    free = _AT_ONCE - sum(not test.done for other, test in _tests.items() if _state_of(other) == state)
-    for other in (item, *_after(item)):
-        if other is not item and free <= 0:
-            return
-        if _is_alone(other):
+    free = _AT_ONCE - sum(_state_of(other) == state for other in _running)
+    for other in chain([item], _after(item)):
+        if (other is not item and free <= 0) or _is_alone(other):
             return
         if other not in _tests and _state_of(other) == state:
-            _tests[other] = _Test(_call_of(other))
+            _tests[other] = _running[other] = _Test(_call_of(other))
             free -= 1
 
 
@@ -617,3 +619,13 @@ def _state_of(item: pytest.Item) -> Any:
     filters = tuple(mark.args for mark in item.iter_markers("filterwarnings"))
     fixtures = tuple(_definition(item, name) for name in automatic)
     return fixtures, filters, "users_thresholds" in _marks(item)
+
+
+_SMALL = replace(thresholds.THRESHOLDS, flagged_coordinates=0)
+_USERS = thresholds.THRESHOLDS
+
+
+def thresholds_of(item: pytest.Item) -> thresholds.Thresholds:
+    """Return the thresholds that an item runs with."""
+    usual = isinstance(item, pytest.Function | pytest.DoctestItem) and "users_thresholds" not in _marks(item)
+    return _SMALL if usual else _USERS
