@@ -121,6 +121,7 @@ def test_functions_are_compiled_when_they_are_asked_for():
 
     functions = Functions(text_of, 1, "a test")
     assert asked == []
+    assert not functions.at_hand("first")  # by its text, which is not made again
     assert functions["first"](NULL, NULL, 1) == 1
     assert (asked, cache.info().entries) == (["first"], 1)
     assert functions.have("second", "first", "third")["third"](NULL, NULL, 1) == 3

@@ -43,7 +43,7 @@ class Functions:
     :func:`weft.runtime.tensor_struct`), and ``counts`` is an ``int64_t *``.
     """
 
-    __slots__ = ("_arity", "_found", "_known", "_learn", "_text_of", "_what", "tried")
+    __slots__ = ("_arity", "_found", "_known", "_lacking", "_learn", "_text_of", "_what", "tried")
 
     def __init__(
         self,
@@ -57,6 +57,7 @@ class Functions:
         self._known, self._learn = facts or {}, learn
         self.tried = False  # whether they were compiled beside a call that did not wait
         self._found: dict[str, Callable[..., int]] = {}
+        self._lacking: dict[str, Wanted] = {}  # texts that were asked for, until they are compiled
 
     def __getitem__(self, name: str) -> Callable[..., int]:
         found = self._found.get(name)
@@ -64,21 +65,20 @@ class Functions:
 
     def have(self, *names: str) -> Functions:
         """Make functions ready, and compile those that must be compiled at the same time."""
-        lacking = [name for name in names if name not in self._found]
-        if lacking:
-            wanted = [self._wanted(name) for name in lacking]
-            signature = _signature(self._arity)
-            for library, name, text in zip(_libraries_of(wanted), lacking, wanted, strict=True):
-                self._found[name] = ffi.cast(signature, library.address(text.names[0]))
+        if lacking := {name: self._wanted(name) for name in names if name not in self._found}:
+            for library, (name, text) in zip(_libraries_of([*lacking.values()]), lacking.items(), strict=True):
+                self._found[name] = ffi.cast(_signature(self._arity), library.address(text.names[0]))
+                self._lacking.pop(name, None)
         return self
 
     def _wanted(self, name: str) -> Wanted:
         """Return the text of a function, which is not made yet if facts about it are known."""
-        facts = self._known.get(name)
-        learn = None if self._learn is None else partial(self._learn, name)
-        if facts is not None:
-            return Wanted(partial(self._text_of, name), facts.names, self._what, facts, learn)
-        return Wanted(self._text_of(name), (codegen.symbol(name),), self._what, learn=learn)
+        if (wanted := self._lacking.get(name)) is None:
+            facts, make = self._known.get(name), partial(self._text_of, name)
+            names = (codegen.symbol(name),) if facts is None else facts.names
+            learn = None if self._learn is None else partial(self._learn, name)
+            wanted = self._lacking[name] = Wanted(make, names, self._what, facts, learn)
+        return wanted
 
     def at_hand(self, *names: str) -> bool:
         """Return whether functions are there without compiling: in memory, shipped or on disk."""

@@ -31,7 +31,6 @@ class TextFacts:
     shared: tuple[str, ...]  # names of the support functions that it reaches through pointers
     # The key of its entry in the cache on disk, if it has one, and a hash of the toolchain that the key is for.
     entry: str = ""
-    # The key of its entry in the cache on disk, if it has one, and a hash of the toolchain that the key is for.
     toolchain: str = ""
 
     @classmethod
