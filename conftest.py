@@ -53,7 +53,9 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure() -> None:
-    gc.disable()  # until tests are collected, which makes many objects and no garbage
+    # Until tests are collected, which makes many objects and no garbage. It stays enabled for modules that remember
+    # whether it was when they were imported, and set it so later, as dask does.
+    gc.set_threshold(0)
 
 
 _TOGETHER = 64  # items that stay in one part, since their kernels are compiled together
@@ -77,7 +79,6 @@ def pytest_runtestloop() -> None:
     gc.freeze()  # what stays until the end is not looked through again and again
     # A compiler makes many objects, few of which are garbage that refers to itself; old ones are looked through below.
     gc.set_threshold(10_000, 10, 1 << 30)
-    gc.enable()
 
 
 _BETWEEN = 256  # items between two collections of what was made lately

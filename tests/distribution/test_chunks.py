@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import subprocess
 import sys
 
@@ -193,6 +194,7 @@ def test_singular_values_of_wide_and_complex_matrices():
         np.testing.assert_allclose((u * s) @ v, (rank3[0][:, :3] * rank3[1][:3]) @ rank3[2][:3], atol=1e-4)
     with pytest.raises(ShapeError, match="k is between 1 and 60"):
         weft.dask.svd(X, 61)
+    assert gc.isenabled()  # slices of dask switch it off, and on again if it was when dask was imported
 
 
 @pytest.mark.parametrize("format", ["csr", "csc", "coo", "dense"])
