@@ -9,9 +9,10 @@ loops become.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from functools import partial
+from functools import lru_cache, partial
 from math import inf
 
+from .analysis.iteration_graph import Types
 from .analysis.merge_lattice import Point
 from .assembly.placement import placed
 from .code_options import CodeOptions
@@ -118,22 +119,10 @@ def plan_loops(
     result = types[assignment.target.tensor]
     near = result if via is None else TensorType.of(result.dtype, via, widest_index(result), result.fill)
     known = {**types, assignment.target.tensor: near}
-    trace = trace or Trace(verify=variant.options.verify)
     uncut = replace(variant, tile=user_schedule is None)  # user schedules start from loops that are not cut
-    # In which forms. Sums over different variables may stand apart, where that is cheaper.
-    explicit = trace("explicit sums", explicit_sums, assignment)
-    summed = trace("one sum", one_sum, explicit, known, variant.options)
-    normal = trace("one order", one_order, summed, known, variant.options)
-    forms = trace("independent sums", forms_of, normal, known, uncut)
-    # In which views. A structured operand is walked by its own levels, or stored plainly first.
-    views = trace("format views", views_of, forms, known, uncut)
-    # In which loops. Every strategy prices every view; only the cheapest is written out as concrete index notation.
-    planned = trace("cheapest schedule", cheapest_schedule, views, normal, known, uncut)
-    # Loops are cut where that keeps data in the cache. Threads share the outermost one if iterations are independent.
-    if uncut.tiles:
-        planned = trace("tiling", tile_loops, planned)
-    planned = trace("parallel loop", share_loop, planned)
-    planned = trace("positions", share_positions, planned)
+    key = assignment, tuple(known.items()), uncut
+    explicit, planned = _automatic(*key) if trace is None else _automatic.__wrapped__(*key, trace)
+    trace = trace or Trace(verify=variant.options.verify)
     if user_schedule is not None:
         planned = trace("user schedule", _scheduled_by_user, planned, explicit, user_schedule)
     # What the loops do not append is inserted, if the result takes it.
@@ -145,6 +134,28 @@ def plan_loops(
     names = dict.fromkeys([*types, *(c.name for c in planned.conversions)])
     operands = tuple([name for name in names if name in read and name != planned.target.tensor])
     return PlannedLoops(explicit, planned, operands, types, variant, again, skip_fill, user_schedule, via=via)
+
+
+@lru_cache(maxsize=512)
+def _automatic(
+    assignment: Assignment, kinds: Types, variant: Variant, trace: Trace | None = None
+) -> tuple[Assignment, Schedule]:
+    """Return an assignment with explicit sums, and its automatic schedule, which conversions to many formats share."""
+    known, trace = dict(kinds), trace or Trace(verify=variant.options.verify)
+    # In which forms. Sums over different variables may stand apart, where that is cheaper.
+    explicit = trace("explicit sums", explicit_sums, assignment)
+    summed = trace("one sum", one_sum, explicit, known, variant.options)
+    normal = trace("one order", one_order, summed, known, variant.options)
+    forms = trace("independent sums", forms_of, normal, known, variant)
+    # In which views. A structured operand is walked by its own levels, or stored plainly first.
+    views = trace("format views", views_of, forms, known, variant)
+    # In which loops. Every strategy prices every view; only the cheapest is written out as concrete index notation.
+    planned = trace("cheapest schedule", cheapest_schedule, views, normal, known, variant)
+    # Loops are cut where that keeps data in the cache. Threads share the outermost one if iterations are independent.
+    if variant.tiles:
+        planned = trace("tiling", tile_loops, planned)
+    planned = trace("parallel loop", share_loop, planned)
+    return explicit, trace("positions", share_positions, planned)
 
 
 def _scheduled_by_user(planned: Schedule, explicit: Assignment, change: UserSchedule) -> Schedule:

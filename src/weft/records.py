@@ -103,14 +103,12 @@ def keeps_hash(cls: type[_T]) -> type[_T]:
     >>> hash(Pair(1, Pair(2, 3))) == hash(Pair(1, Pair(2, 3)))
     True
     """
-    compute = cls.__hash__
     arguments = fields_getter(cls.__match_args__)  # type: ignore[attr-defined]
+    cls.kept_hash = kept = cached(cls.__hash__)  # type: ignore[attr-defined]
+    kept.__set_name__(cls, "kept_hash")
 
     def __hash__(self: Any) -> int:  # noqa: N807
-        attributes = vars(self)
-        if "_hash" not in attributes:
-            attributes["_hash"] = compute(self)
-        return attributes["_hash"]  # type: ignore[no-any-return]
+        return self.kept_hash  # type: ignore[no-any-return]
 
     def __reduce__(self: Any) -> tuple[Any, ...]:  # noqa: N807
         return type(self), arguments(self)

@@ -17,7 +17,7 @@ from ..index_notation.nodes import Expr, Reduce
 from ..remapping import Remapping
 from .cost_model import CONVERT, PLACED, leaves
 from .draft import Draft
-from .loop_orders import loop_orders, weigh
+from .loop_orders import cheapest_order, loop_orders, weigh
 from .loop_problem import LoopOrder, LoopProblem
 from .strategy import Candidate, Strategy
 
@@ -28,13 +28,15 @@ class CoordinateList(Strategy):
     rank = 3
     adds_up = True
 
-    def propose(self, problem: LoopProblem) -> Candidate | None:
+    def propose(self, problem: LoopProblem, most: float = inf) -> Candidate | None:
         terms = problem.terms
         if problem.dense or not problem.additive or not problem.result.format.order:
             return None
         if not (problem.variant.conversion or problem.neutral):
             return None
-        nests = tuple(_best(problem, t) for _, t in terms)
+        nests = tuple([nest for _, t in terms if (nest := _best(problem, t, most)) is not None])
+        if len(nests) < len(terms):
+            return None
         placed = sum(_price_of_places(problem, t, nest) for (_, t), nest in zip(terms, nests, strict=True))
         return Candidate(problem, self, sum(n.cost for n in nests) + placed, nests)
 
@@ -48,7 +50,7 @@ class CoordinateList(Strategy):
         return type if is_unordered_list(type.format) else TensorType.of(type.dtype, listed, "int64", type.fill)
 
 
-def _best(problem: LoopProblem, term: Expr) -> LoopOrder:
+def _best(problem: LoopProblem, term: Expr, most: float) -> LoopOrder | None:
     """Return the cheapest nest that appends coordinates in order; a reduction inside the last variable comes first."""
 
     def visit(order: Sequence[str]) -> Visit:
@@ -64,10 +66,11 @@ def _best(problem: LoopProblem, term: Expr) -> LoopOrder:
     # Where values of one parent must be contiguous, its loops are outermost.
     first = problem.outermost_to_add or ()
     orders = [order for order in orders if order[: len(first)] == first] or orders
-    nests = (weigh(problem, term, order, visit(order)) for order in orders)
-    if problem.outermost_to_add is None:
-        return min(nests, key=lambda nest: nest.cost)
-    return min(nests, key=lambda nest: nest.cost + _price_of_places(problem, term, nest))
+
+    def cost_of(nest: LoopOrder) -> float:
+        return nest.cost + (0.0 if problem.outermost_to_add is None else _price_of_places(problem, term, nest))
+
+    return cheapest_order(problem, term, orders, lambda order: weigh(problem, term, order, visit(order)), cost_of, most)
 
 
 def _price_of_places(problem: LoopProblem, term: Expr, nest: LoopOrder) -> float:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from itertools import permutations
-from math import factorial, prod
+from math import factorial, inf, prod
 
 from ..analysis.terms import foralls, nested, outside_reductions
 from ..analysis.verdicts import Visit
@@ -17,7 +18,7 @@ from ..optimiser.rules import Facts, hoisted_factors, in_form
 from ..records import replace
 from .cost_model import APPENDED, RUNS, cost, iterations
 from .draft import Draft
-from .loop_orders import can_store_again, loop_orders, price_of, verdicts_for, weigh
+from .loop_orders import can_store_again, cheapest_order, loop_orders, price_of, verdicts_for, weigh
 from .loop_problem import LoopOrder, LoopProblem
 from .strategy import Candidate, Strategy
 
@@ -27,20 +28,20 @@ class Gather(Strategy):
 
     rank = 0
 
-    def propose(self, problem: LoopProblem) -> Candidate | None:
+    def propose(self, problem: LoopProblem, most: float = inf) -> Candidate | None:
         # Several terms that are added to a result have nests of their own, if they can: that is a scatter.
         if problem.accumulating and len(problem.terms) > 1 and problem.additive:
             return None
         # The orders of the bound variables multiply the number of nests.
         many = factorial(max((len(bound_variables(r)) for r in outermost_reductions(problem.value)), default=0))
-        nests = [
-            _weigh(problem, free)
+        orders = [
+            free
             for free in loop_orders(problem, problem.view.free_loops, each=many)
             if (problem.dense or problem.follows_result(free))
             # A coordinate of the result must not follow from what is reduced over.
             and problem.depth_of_result((*free, *problem.bound)) <= len(free)
         ]
-        best = min((nest for nest in nests if nest is not None), key=lambda nest: nest.cost, default=None)
+        best = cheapest_order(problem, problem.value, orders, partial(_weigh, problem), most=most)
         if best is None:
             return None
         return Candidate(problem, self, best.cost + _price_of_entries(problem), (best,))
@@ -135,11 +136,16 @@ def _best_reduction(
         # The order of the paths may not respect the nesting: then any permutation that does will do.
         every = permutations(flat.vars)
         orders = [next(b for b in every if all(_comes_after(outer, inner, b, problem) for outer, inner in within))]
-    nests = [weigh(problem, flat, (*around, *b), how, entered=entered) for b in orders]
-    # Replace the cost of the merged loops by that of the nested ones.
-    if outermost_reductions(as_is.body):
-        nests = [_weighed_as_nested(problem, nest, flat, as_is, around, entered) for nest in nests]
-    return min(nests, key=lambda n: n.cost)
+
+    def nest_of(order: tuple[str, ...]) -> LoopOrder:
+        nest = weigh(problem, flat, order, how, entered=entered)
+        # Replace the cost of the merged loops by that of the nested ones.
+        return _weighed_as_nested(problem, nest, flat, as_is, around, entered) if nests else nest
+
+    nests = bool(outermost_reductions(as_is.body))
+    best = cheapest_order(problem, flat, [(*around, *b) for b in orders], nest_of)
+    assert best is not None  # there is no bound of its cost
+    return best
 
 
 def _weighed_as_nested(

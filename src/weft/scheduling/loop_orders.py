@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import permutations
 from math import factorial, inf, prod
+from operator import attrgetter
 from typing import Any
 
 from ..analysis.implicit_values import typed_implicit_value
@@ -42,6 +43,7 @@ _EXHAUSTIVE = 720
 _known: dict[Any, Mapping[Access, Verdict]] = {}
 _MANY = 4096
 
+
 _AGAIN_AND_AGAIN = Verdict("convert", "loops {loops} would walk all of {tensor} in {format}")
 _NEVER = Verdict("convert")
 _ACROSS = Verdict("convert", "loops {loops} would pass across {tensor} in {format}")
@@ -78,15 +80,44 @@ def can_store_again(problem: LoopProblem, operands: Iterable[Access], order: Seq
     return True
 
 
-def _follows_as_stored(problem: LoopProblem, expr: Expr, order: Sequence[str]) -> bool:
-    """Return whether an order may have the loops over each operand that cannot be stored again one inside the other."""
-    place = {v: n for n, v in enumerate(order)}
-    for a in expr.distinct_accesses if problem.as_stored else ():
-        if a.tensor in problem.as_stored:
-            for above, below in constraints(a, problem.view.types[a.tensor].format):
-                if above in place and below in place and place[above] > place[below]:
-                    return False
-    return True
+def _least(problem: LoopProblem, expr: Expr, order: Sequence[str]) -> float:
+    """Return a lower bound of the cost of an order: that of storing again what has other loops one inside the other.
+
+    It is infinite if one of these operands cannot be stored again.
+    """
+    place, price_of_all = {v: n for n, v in enumerate(order)}, 0.0
+    for a in expr.distinct_accesses:
+        format = problem.view.types[a.tensor].format
+        for above, below in constraints(a, format):
+            if above in place and below in place and place[above] > place[below]:
+                if a.tensor in problem.as_stored:
+                    return inf
+                price_of_all += price(format)
+                break
+    return price_of_all
+
+
+def cheapest_order(
+    problem: LoopProblem,
+    expr: Expr,
+    orders: Iterable[tuple[str, ...]],
+    nest_of: Callable[[tuple[str, ...]], LoopOrder | None],
+    cost_of: Callable[[LoopOrder], float] = attrgetter("cost"),
+    most: float = inf,
+) -> LoopOrder | None:
+    """Return the first of the cheapest nests; None if a bound says of all orders that they cost more than ``most``.
+
+    Orders of which the bound says that they are not the cheapest are not weighed.
+    """
+    chosen, least, place = None, inf, -1
+    for bound, n, order in sorted([(_least(problem, expr, order), n, order) for n, order in enumerate(orders)]):
+        if bound * HELD > (most if chosen is None else min(least, most)):
+            break
+        if (nest := nest_of(order)) is not None:
+            cost = cost_of(nest)
+            if chosen is None or (cost, n) < (least, place):
+                chosen, least, place = nest, cost, n
+    return chosen
 
 
 def verdicts_for(
@@ -179,7 +210,7 @@ def weigh(
     entered: Mapping[str, float] = NOTHING, loose: frozenset[str] = frozenset(),
 ) -> LoopOrder:  # fmt: skip
     """Return a loop order with its cost, infinite if a needed conversion is impossible."""
-    if not _follows_as_stored(problem, expr, order):
+    if problem.as_stored and _least(problem, expr, order) == inf:
         return LoopOrder(order, inf, {})
     nest = LoopOrder(order, inf, verdicts_for(problem, expr, order, how, loose))
     converts = nest.converts
@@ -219,19 +250,21 @@ def weigh_scatter(problem: LoopProblem, term: Expr, order: tuple[str, ...]) -> L
     return nest
 
 
-def best_scatter(problem: LoopProblem, term: Expr, terms: int = 1) -> LoopOrder:
-    """Return the cheapest nest that accumulates a term into the result."""
+def best_scatter(problem: LoopProblem, term: Expr, terms: int = 1, most: float = inf) -> LoopOrder | None:
+    """Return the cheapest nest that accumulates a term into the result; None if it would cost more than ``most``."""
     free, bound = problem.view.free_loops, term.vars if isinstance(term, Reduce) else ()
-    nests = [weigh_scatter(problem, term, order) for order in loop_orders(problem, free, bound, each=terms)]
-    # Threads can share the loops only if the outermost one is over the result.
-    if problem.variant.parallel_loops:
-        shared = [nest.order[:1] and nest.order[0] in free for nest in nests]
-        nests = [n if s else replace(n, cost=n.cost * SHARED) for n, s in zip(nests, shared, strict=True)]
     absent = typed_implicit_value(term.body, problem.view.types) if isinstance(term, Reduce) and term.op == "add" else 0
-    if not same_value(absent, 0):
+    visits_all = not same_value(absent, 0)
+
+    def nest_of(order: tuple[str, ...]) -> LoopOrder:
+        nest = weigh_scatter(problem, term, order)
+        # Threads can share the loops only if the outermost one is over the result.
+        if problem.variant.parallel_loops and not (order[:1] and order[0] in free):
+            nest = replace(nest, cost=nest.cost * SHARED)
         # Implicit entries are added, too: every loop visits all coordinates.
-        nests = [replace(n, cost=max(n.cost, DIMENSION ** len(n.order) * VECTORS)) for n in nests]
-    return min(nests, key=lambda n: n.cost)
+        return replace(nest, cost=max(nest.cost, DIMENSION ** len(order) * VECTORS)) if visits_all else nest
+
+    return cheapest_order(problem, term, loop_orders(problem, free, bound, each=terms), nest_of, most=most)
 
 
 def scanned_again(problem: LoopProblem, nests: Sequence[LoopOrder]) -> tuple[tuple[str, str], ...]:

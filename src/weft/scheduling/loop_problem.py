@@ -107,6 +107,10 @@ class LoopProblem:
         each = PLACED if self.inserts and takes_values(self.wanted) else CONVERT
         return each * nonzeros(self.result.format) * density(self.wanted)
 
+    def most_loops(self, price: float) -> float:
+        """Return what loops may cost at most, or a little less, if the conversions beside them are to have a price."""
+        return (price - self.price_of_result - self.price_of_operands) / self.density * (1 + 1e-9)
+
     @property
     def inserts(self) -> bool:
         """True if values can be inserted into a result to which the loops do not append."""

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from itertools import takewhile
+from math import inf
 
 import numpy as np
 
@@ -21,7 +23,7 @@ from ..index_notation.operator_table import OPERATORS
 from ..records import replace
 from .accumulate import accumulated, in_registers, register_loops
 from .draft import Draft
-from .loop_orders import best_scatter, loop_orders, weigh, weigh_scatter
+from .loop_orders import best_scatter, cheapest_order, loop_orders, weigh, weigh_scatter
 from .loop_problem import LoopOrder, LoopProblem
 from .strategy import Candidate, Strategy
 
@@ -35,16 +37,19 @@ class Scatter(Strategy):
 
     rank = 1
 
-    def propose(self, problem: LoopProblem) -> Candidate | None:
+    def propose(self, problem: LoopProblem, most: float = inf) -> Candidate | None:
         if not problem.dense:
             return None
         if not problem.additive:
-            nests = _best_fold(problem)
+            nests: Sequence[LoopOrder | None] = _best_fold(problem)
         elif not (problem.neutral or _is_sum_and_constant(problem)) or _adds_nothing(problem):
             return None
         else:
-            nests = tuple(best_scatter(problem, t, len(problem.terms)) for _, t in problem.terms)
-        return Candidate(problem, self, sum(n.cost for n in nests) + len(nests), nests) if nests else None
+            nests = tuple([best_scatter(problem, t, len(problem.terms), most) for _, t in problem.terms])
+        possible = tuple([nest for nest in nests if nest is not None])
+        if not nests or len(possible) < len(nests):
+            return None
+        return Candidate(problem, self, sum(n.cost for n in possible) + len(possible), possible)
 
     def write(self, candidate: Candidate, draft: Draft) -> Stmt:
         problem, nests = candidate.problem, candidate.nests
@@ -65,7 +70,7 @@ class Scatter(Strategy):
 class BlockScatter(Scatter):
     """The strategy with appended levels outside, in order, that adds to the dense block below each coordinate."""
 
-    def propose(self, problem: LoopProblem) -> Candidate | None:
+    def propose(self, problem: LoopProblem, most: float = inf) -> Candidate | None:
         term, format = problem.only, problem.result.format
         if problem.dense or not problem.additive or not isinstance(term, Reduce) or not problem.neutral:
             return None
@@ -75,8 +80,8 @@ class BlockScatter(Scatter):
         # Below the appended levels, the loops may have any order.
         outer, inner = variables[: appended[-1].last + 1], variables[appended[-1].last + 1 :]
         orders = ((*outer, *order) for order in loop_orders(problem, inner, term.vars))
-        nest = min((weigh(problem, term, order) for order in orders), key=lambda n: n.cost)
-        return Candidate(problem, self, nest.cost, (nest,))
+        nest = cheapest_order(problem, term, orders, partial(weigh, problem, term), most=most)
+        return None if nest is None else Candidate(problem, self, nest.cost, (nest,))
 
 
 def _is_sum_and_constant(problem: LoopProblem) -> bool:
@@ -103,7 +108,8 @@ def _best_fold(problem: LoopProblem) -> tuple[LoopOrder, ...]:
     if problem.only is None or problem.accumulating or not problem.folds(negative, term, counting=True):
         return ()
     if problem.folds(negative, term):
-        return (best_scatter(problem, term),)
+        nest = best_scatter(problem, term)
+        return () if nest is None else (nest,)
     nests: list[LoopOrder] = []
     bound = term.vars if isinstance(term, Reduce) else ()
     for order in loop_orders(problem, problem.view.free_loops, bound):

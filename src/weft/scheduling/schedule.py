@@ -8,6 +8,7 @@ The ways to nest a statement are in ``scheduling/strategies.py``.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from math import inf
 from types import MappingProxyType
 
 from ..analysis.derived_variables import radix_components
@@ -146,8 +147,13 @@ def cheapest_schedule(
 ) -> Schedule:
     """Return the cheapest of the schedules of all views."""
     wanted = types[assignment.target.tensor].format
-    candidates = [cheapest(LoopProblem(view, variant, wanted)) for view in views if view.why_not is None]
-    chosen = min((c for c in candidates if c is not None), key=lambda c: c.price, default=None)
+    chosen: Candidate | None = None
+    for view in views:
+        if view.why_not is None:
+            problem = LoopProblem(view, variant, wanted)
+            c = cheapest(problem, inf if chosen is None else problem.most_loops(chosen.price))
+            if c is not None and (chosen is None or c.price < chosen.price):
+                chosen = c
     if chosen is None:
         formats = ", ".join(f"{name}: {type.format}" for name, type in types.items())
         if not variant.converts_operands:

@@ -28,8 +28,8 @@ DENSE_RESULT = ResultWorkspace("all")
 """The strategy that is taken wherever it is possible, by variants that ask for it, and not at all by others."""
 
 
-def cheapest(problem: LoopProblem) -> Candidate | None:
-    """Return the cheapest candidate of all strategies; None if none is possible."""
+def cheapest(problem: LoopProblem, most: float = inf) -> Candidate | None:
+    """Return the cheapest candidate of all strategies; None if none is possible that costs no more than ``most``."""
     if problem.accumulating and not problem.dense:
         raise FormatError(
             f"'+=' adds in place to a dense result, not to one in {problem.result.format}; write "
@@ -37,8 +37,11 @@ def cheapest(problem: LoopProblem) -> Candidate | None:
         )
     if problem.variant.accumulator == "dense" and (whole := DENSE_RESULT.propose(problem)) is not None:
         return whole
-    proposed = [strategy.propose(problem) for strategy in STRATEGIES]
-    # A conversion must not ask for another conversion.
-    again = problem.variant.stores_again
-    possible = [c for c in proposed if c is not None and c.cost < inf and (again or not c.converts)]
-    return min(possible, key=lambda c: (c.cost, c.strategy.rank), default=None)
+    best: Candidate | None = None
+    for strategy in STRATEGIES:  # by rank
+        c = strategy.propose(problem, most)
+        # A conversion must not ask for another conversion.
+        possible = c is not None and c.cost < inf and (problem.variant.stores_again or not c.converts)
+        if c is not None and possible and (best is None or c.cost < best.cost):
+            best, most = c, min(most, c.cost)
+    return best

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from math import inf
 from typing import ClassVar
 
 from ..concrete_notation.nodes import Stmt
@@ -21,8 +22,11 @@ class Strategy(ABC):
     adds_up: ClassVar[bool] = False
 
     @abstractmethod
-    def propose(self, problem: LoopProblem) -> Candidate | None:
-        """Return the cheapest loops of this strategy for a problem; None if there are none."""
+    def propose(self, problem: LoopProblem, most: float = inf) -> Candidate | None:
+        """Return the cheapest loops of this strategy for a problem; None if there are none, or if they cost too much.
+
+        Loops that cost more than ``most`` are not looked for.
+        """
 
     @abstractmethod
     def write(self, candidate: Candidate, draft: Draft) -> Stmt:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from math import inf
 from typing import Literal as OneOf
 
@@ -19,7 +20,7 @@ from ..index_notation.traversal import has_reduction, outermost_reductions, repl
 from ..records import record, replace
 from .cost_model import APPENDED, SORTED, leaves, nonzeros
 from .draft import Draft
-from .loop_orders import best_scatter, loop_orders, weigh
+from .loop_orders import best_scatter, cheapest_order, loop_orders, weigh
 from .loop_problem import LoopOrder, LoopProblem
 from .strategy import Candidate, Strategy
 
@@ -36,11 +37,11 @@ class ResultWorkspace(Strategy):
 
     rank = 2
 
-    def propose(self, problem: LoopProblem) -> Candidate | None:
+    def propose(self, problem: LoopProblem, most: float = inf) -> Candidate | None:
         if problem.accumulating or (problem.only is None and self.over == "all"):
             return None
         best = _best_row if self.over == "last" else _best_over_all
-        nests = [best(problem, negative, term) for negative, term in problem.terms]
+        nests = [best(problem, negative, term, most) for negative, term in problem.terms]
         found = tuple([nest for nest in nests if nest is not None])
         return Candidate(problem, self, sum(n.cost for n in found), found) if len(found) == len(nests) else None
 
@@ -62,7 +63,7 @@ class ResultWorkspace(Strategy):
         return self.over == "last" and len(problem.view.free_loops) == 1
 
 
-def _best_over_all(problem: LoopProblem, negative: bool, term: Expr) -> LoopOrder | None:
+def _best_over_all(problem: LoopProblem, negative: bool, term: Expr, most: float) -> LoopOrder | None:
     """Return the cheapest nest that collects all of the result; None if there is none."""
     format = problem.result.format
     if problem.variant.conversion or negative or not isinstance(term, Reduce):
@@ -76,10 +77,11 @@ def _best_over_all(problem: LoopProblem, negative: bool, term: Expr) -> LoopOrde
     counted = problem.folds(False, term, counting=True) and same_value(problem.result.fill, absent)
     if not ((problem.additive and problem.neutral) or counted):
         return None
-    nest = best_scatter(problem, term)
+    nest = best_scatter(problem, term, most=most)
+    if nest is None or nest.cost == inf or nest.converts:
+        return None
     # A derived variable has no loop there.
-    loops_alone = set(level_variables(problem.target, format)) <= set(nest.order)
-    return nest if nest.cost < inf and not nest.converts and loops_alone else None
+    return nest if set(level_variables(problem.target, format)) <= set(nest.order) else None
 
 
 def _writes_whole_rows(candidate: Candidate) -> bool:
@@ -119,7 +121,7 @@ def _takes_any_order(problem: LoopProblem) -> bool:
     return unordered and not problem.dense and all(level.ordered for level in problem.result.format.levels)
 
 
-def _best_row(problem: LoopProblem, negative: bool, value: Expr) -> LoopOrder | None:
+def _best_row(problem: LoopProblem, negative: bool, value: Expr, most: float) -> LoopOrder | None:
     """Return the cheapest nest that collects the last level below the reduction, the others outside; or None."""
     format, term = problem.result.format, _sum_of_rows(problem, negative, value)
     variables, appended = level_variables(problem.target, format), append_chains(format)
@@ -134,14 +136,15 @@ def _best_row(problem: LoopProblem, negative: bool, value: Expr) -> LoopOrder | 
         return None  # the loops outside the workspaces merge the terms
     loose = frozenset((last, *term.vars))
     # The last variable can follow any loop of the reduction: a workspace takes its coordinates in any order.
-    best = min(
-        (
-            weigh(problem, term, (*outer, *bound[: depth + 1], last, *bound[depth + 1 :]), "workspace", loose=loose)
-            for bound in loop_orders(problem, term.vars, each=len(term.vars))
-            for depth in range(max(len(bound), 1))
-        ),
-        key=lambda nest: nest.cost,
-    )
+    orders = [
+        (*outer, *bound[: depth + 1], last, *bound[depth + 1 :])
+        for bound in loop_orders(problem, term.vars, each=len(term.vars))
+        for depth in range(max(len(bound), 1))
+    ]
+    weighed = partial(weigh, problem, term, how="workspace", loose=loose)
+    best = cheapest_order(problem, term, orders, weighed, most=most)
+    if best is None:
+        return None
     # Every entry is copied from the workspace to the result, which costs more if it is appended.
     copied = APPENDED if appended else 1.0
     if not (isinstance(value, Reduce) or problem.variant.conversion):
