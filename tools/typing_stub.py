@@ -180,9 +180,11 @@ def differences() -> list[str]:
     Its command would compare every module of the package, each of which stands for its own types.
     """
     from mypy import stubtest
+    from mypy.config_parser import parse_config_file
     from mypy.options import Options
 
     options, modules = Options(), ["weft", "weft.formats.levels"]
+    parse_config_file(options, lambda: None, str(ROOT.parents[1] / "pyproject.toml"))  # which packages are not read
     options.incremental, options.ignore_missing_imports = False, True
     options.mypy_path = [str(ROOT.parent)]
     stubtest.build_stubs(modules, options)
