@@ -36,6 +36,8 @@ class Expressions:
 
     def text(self, expr: Expr, least: int = 0) -> str:
         """Return the C text of ``expr``, in parentheses if its binding strength is less than ``least``."""
+        if type(expr) is Var:
+            return self.name(expr.name)
         text, strength = self.strong(expr)
         return f"({text})" if needs_parentheses(strength, least) else text
 

@@ -227,8 +227,8 @@ def block(*stmts: Stmt | None) -> Stmt:
     """
     flat: list[Stmt] = []
     for s in stmts:
-        if isinstance(s, Block):
-            inner = block(*s.stmts)
+        if type(s) is Block:
+            inner = block(*s.stmts) if Block in map(type, s.stmts) else s
             flat.extend(inner.stmts if isinstance(inner, Block) else (inner,))
         elif s is not None:
             flat.append(s)

@@ -56,7 +56,6 @@ _MAKE: dict[type, Callable[[Any, tuple[Any, ...]], Any]] = {
 _SLOTS = {cls: fields_getter(fields) for cls, fields in _FIELDS.items()}
 _SLOTS |= {ir.Call: attrgetter("args"), ir.Block: attrgetter("stmts")}
 _LEAVES = frozenset(cls for cls, fields in _FIELDS.items() if not fields)
-_BELOW = {cls: getter for cls, getter in _SLOTS.items() if cls not in _LEAVES}
 
 # A getter of the statements in each class that has any, absent ones as None.
 _INNER: dict[type, Callable[[Any], tuple[Any, ...]]] = {
@@ -66,10 +65,11 @@ _INNER: dict[type, Callable[[Any], tuple[Any, ...]]] = {
     ir.For: fields_getter(("body",)),
     ir.Parallel: fields_getter(("prologue", "loop", "epilogue")),
 }
-_INNER_OF_ONE_THREAD = {cls: getter for cls, getter in _INNER.items() if cls is not ir.Parallel}
+# A getter of the children of each other class that has any.
+_BELOW = {cls: getter for cls, getter in _SLOTS.items() if cls not in _LEAVES and cls not in _INNER}
 _DECLARING = (ir.Declare, ir.For, ir.Scan, ir.Allocate, ir.Array)
+_DECLARING_HERE = (ir.Declare, ir.Allocate, ir.Array)  # in no scope of their own
 _CHANGING = (ir.Set, ir.Update, ir.Free)
-_WITH_SCOPES = frozenset((*_INNER, *_DECLARING))  # which declare, or have statements
 
 
 def fact(compute: Callable[[Node], _Fact]) -> Callable[[Node], _Fact]:
@@ -139,17 +139,26 @@ def with_body(function: ir.Function, body: Node) -> ir.Function:
 @fact
 def walk(node: Node) -> Sequence[Node]:
     """Return ``node`` and all nodes under it, parents first, in the order of evaluation."""
-    # A list, since a generator would cost a call for each node.
-    nodes: list[Node] = []
-    stack: list[Node | None] = [node]
+    # A list, since a generator would cost a call for each node. Statements with others inside keep their own.
+    nodes: list[Node] = [node]
+    stack: list[Node | None] = [*_slots(node)[::-1]]
     below_of = _BELOW.get
     while stack:
         inner = stack.pop()
-        if inner is not None:
+        if (below := below_of(type(inner))) is not None:
+            nodes.append(inner)  # type: ignore[arg-type]
+            stack += below(inner)[::-1]
+        elif type(inner) in _INNER:
+            nodes += walk(inner)  # type: ignore[arg-type]
+        elif inner is not None:
             nodes.append(inner)
-            if (below := below_of(type(inner))) is not None:
-                stack += below(inner)[::-1]
     return nodes
+
+
+@fact
+def called(node: Node) -> frozenset[str]:
+    """Return the names of the functions that are called under ``node``."""
+    return frozenset([n.name for n in walk(node) if type(n) is ir.Call])
 
 
 def statements(node: Node, *, regions: bool = True) -> Sequence[Node]:
@@ -157,50 +166,58 @@ def statements(node: Node, *, regions: bool = True) -> Sequence[Node]:
 
     Expressions are not entered, nor parallel regions if ``regions`` is false.
     """
-    return _all_statements(node) if regions else _statements_in(node, _INNER_OF_ONE_THREAD)
+    if type(node) not in _INNER:
+        return [node]
+    inside = _all_statements(node)
+    if regions or ir.Parallel not in map(type, inside):
+        return inside
+    outside: list[Node] = []
+    place = 0
+    while place < len(inside):
+        outside.append(inside[place])
+        place += len(_all_statements(inside[place])) if type(inside[place]) is ir.Parallel else 1
+    return outside
 
 
 @fact
 def _all_statements(node: Node) -> Sequence[Node]:
-    return _statements_in(node, _INNER)
-
-
-def _statements_in(node: Node, inner_statements: Mapping[type, Callable[[Any], tuple[Any, ...]]]) -> Sequence[Node]:
-    nodes: list[Node] = []
-    stack: list[Node | None] = [node]
-    inner_of = inner_statements.get
-    while stack:
-        stmt = stack.pop()
-        if stmt is not None:
+    nodes = [node]
+    for stmt in _INNER[type(node)](node):
+        if type(stmt) in _INNER:
+            nodes += _all_statements(stmt)
+        elif stmt is not None:
             nodes.append(stmt)
-            if (inner := inner_of(type(stmt))) is not None:
-                stack += inner(stmt)[::-1]
     return nodes
 
 
 @fact
 def variables(node: Node) -> Sequence[ir.Var]:
     """Return the variables under ``node`` as often as they are used or declared, in the order of evaluation."""
-    variables: list[ir.Var] = []
-    stack: list[Node | None] = [node]
+    if type(node) is ir.Var:
+        return [node]
+    uses: list[ir.Var] = []
+    stack: list[Node | None] = [*_slots(node)[::-1]]
     below_of = _BELOW.get
     while stack:
         inner = stack.pop()
         if type(inner) is ir.Var:
-            variables.append(inner)
+            uses.append(inner)
         elif (below := below_of(type(inner))) is not None:
             stack += below(inner)[::-1]
-    return variables
+        elif type(inner) in _INNER:
+            uses += variables(inner)  # type: ignore[arg-type]
+    return uses
 
 
-def used_names(node: Node) -> set[str]:
+@fact
+def used_names(node: Node) -> frozenset[str]:
     """Return the names of all variables under ``node``, including those that are declared there."""
-    return {var.name for var in variables(node)}
+    return frozenset([var.name for var in variables(node)])
 
 
 def fresh_variables(node: Node, taken: Collection[str] = ()) -> Callable[..., ir.Var]:
     """Return a function that makes variables whose names are not taken, under ``node`` or by each other."""
-    used = used_names(node).union(taken)
+    used = {*used_names(node), *taken}
 
     def fresh(stem: str, ty: str = "int64") -> ir.Var:
         while stem in used:
@@ -223,48 +240,58 @@ def declared_names(node: Node, *, regions: bool = True) -> list[str]:
 @fact
 def assigned_names(node: Node) -> frozenset[str]:
     """Return the names of the variables that a Set, an Update or a Free under ``node`` changes."""
-    changes = [n for n in statements(node) if type(n) in _CHANGING]
-    places = [n.target if isinstance(n, ir.Update) else n.var for n in changes]  # type: ignore[union-attr]
-    return frozenset([place.name for place in places if isinstance(place, ir.Var)])
+    names: set[str] = set()
+    for stmt in _INNER[type(node)](node) if type(node) in _INNER else (node,):
+        if type(stmt) in _INNER:
+            names |= assigned_names(stmt)
+        elif type(stmt) in _CHANGING:
+            place = stmt.target if type(stmt) is ir.Update else stmt.var
+            if type(place) is ir.Var:
+                names.add(place.name)
+    return frozenset(names)
 
 
 def free_variables(node: Node | ir.Function) -> dict[str, ir.Var]:
     """Return the variables that are used but not declared under ``node``, by name, in the order of first use."""
-    free: dict[str, ir.Var] = {}
-    _free(node.body if isinstance(node, ir.Function) else node, set(), free)
-    return free
+    return dict(free(node.body if isinstance(node, ir.Function) else node))
 
 
-def _free(node: Node, bound: set[str], free: dict[str, ir.Var]) -> None:
-    """Add the free variables of ``node`` to ``free``, and its declarations to ``bound``, the names of the scope."""
-    if type(node) not in _WITH_SCOPES:  # an expression, or a statement without statements
-        for var in variables(node):
-            if var.name not in bound:
-                free.setdefault(var.name, var)
-        return
-    # Nodes with a scope of their own pass a copy of ``bound``, so that their declarations end with them.
+@fact
+def free(node: Node) -> Mapping[str, ir.Var]:
+    """Return what ``free_variables`` returns, which is not to be changed."""
+    unbound: dict[str, ir.Var] = {}
     match node:
         case ir.Block(stmts):
-            for stmt in stmts:
-                _free(stmt, bound, free)
-        case ir.Declare(var) | ir.Allocate(var) | ir.Array(var):
-            for used in children(node)[1:]:
-                _free(used, bound, free)
-            bound.add(var.name)
-        case ir.For(var, start, stop, body):
-            _free(start, bound, free)
-            _free(stop, bound, free)
-            _free(node.step or start, bound, free)
-            _free(body, bound | {var.name}, free)
-        case ir.If(cond=cond) | ir.While(cond=cond):
-            _free(cond, bound, free)
-            for branch in children(node)[1:]:
-                _free(branch, set(bound), free)
+            _add_free(unbound, *stmts)
         case ir.Parallel(threads, prologue, loop, epilogue):
-            _free(threads, bound, free)
-            inner = set(bound)  # the loop and the epilogue see the declarations of the prologue
-            for part in (prologue, loop, epilogue):
-                _free(part, inner, free)
-        case ir.Scan():  # whose first child is a variable of its own
-            for used in children(node)[1:]:
-                _free(used, bound, free)
+            _add_free(unbound, threads, prologue, loop, epilogue)
+        case ir.For(var, start, stop, body):
+            _add_free(unbound, start, stop, node.step or start, ir.Array(var, 1), body)
+        case ir.If() | ir.While():
+            for child in children(node):
+                _add_free(unbound, child)
+        case _:
+            _add_free(unbound, node)
+    return unbound
+
+
+def _add_free(unbound: dict[str, ir.Var], *parts: Node) -> None:
+    """Add the free variables of parts, each of which is in the scope of what those before it declare."""
+    bound: set[str] = set()
+    for part in parts:
+        kind = type(part)
+        used = free(part).values() if kind in _INNER else variables(part)
+        for var in used[1:] if kind in _DECLARING and kind is not ir.For else used:  # type: ignore[index]
+            if var.name not in bound:
+                unbound.setdefault(var.name, var)
+        if kind in _DECLARING_HERE:
+            bound.add(part.var.name)  # type: ignore[union-attr]
+        elif kind is ir.Block:
+            bound.update([var.name for var in declared_here(part)])
+
+
+def declared_here(node: Node) -> Sequence[ir.Var]:
+    """Return the variables that a node declares in the scope that it is in."""
+    if type(node) is ir.Block:
+        return [var for stmt in node.stmts for var in declared_here(stmt)]
+    return [node.var] if type(node) in _DECLARING_HERE else []  # type: ignore[union-attr]

@@ -6,7 +6,7 @@ from . import nodes as ir
 from .builder import lit
 from .precedence import BINARY
 from .printer import expression_text
-from .traversal import assigned_names, declared_names, free_variables, statements, variables
+from .traversal import assigned_names, declared_names, free, statements, variables
 from .types import SCALARS, is_complex, is_integer, is_pointer
 
 _LOGIC = ("&&", "||")
@@ -36,7 +36,7 @@ def problems(function: ir.Function) -> list[str]:
     checker.names = outer
     checker.stmt(function.body)
     # Scratch pointers are declared at the top of a C function, so that their names must differ in all its scopes.
-    parts = [s for s in statements(function.body) if isinstance(s, ir.Parallel)]
+    parts = [s for s in statements(function.body) if isinstance(s, ir.Parallel)] if checker.scratch else []
     for names in (declared_names(function.body, regions=False), *map(declared_names, parts)):
         for name in sorted({name for name in checker.scratch if names.count(name) > 1}):
             checker.say(f"the scratch array {name} shares its name with another variable")
@@ -209,7 +209,7 @@ class _Checker:
         match stmt:
             case ir.Block(stmts):
                 for s in stmts:
-                    self.stmt(s)
+                    self.simple(s) if type(s) in _SIMPLE else self.stmt(s)
             case ir.If(cond, then, orelse):
                 self.want(cond, "bool", "the condition")
                 self.nested(then)
@@ -298,7 +298,7 @@ class _Checker:
         # Threads may write to shared arrays, but to no shared variable: that would be a race.
         # A variable that is not declared before the region is none of these.
         shared = self.names.keys() & assigned_names(stmt)
-        outside = free_variables(stmt) if shared else {}
+        outside = free(stmt) if shared else {}
         for part in (stmt.prologue, stmt.loop, stmt.epilogue):
             for name in sorted(assigned_names(part) & outside.keys()):
                 self.say(f"a parallel region changes {name}, which its threads share")

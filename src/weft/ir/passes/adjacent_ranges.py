@@ -14,7 +14,7 @@ from .simplify import simplify_expression
 
 def put(expr: ir.Expr, var: ir.Var, value: ir.Expr) -> ir.Expr:
     """Return an expression, simplified, in which a value replaces a variable."""
-    found = rewrite(expr, lambda n: value if n == var else None)
+    found = rewrite(expr, lambda n: value if type(n) is ir.Var and n == var else None)
     assert isinstance(found, ir.Expr)
     return simplify_expression(found)
 

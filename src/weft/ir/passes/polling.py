@@ -16,7 +16,7 @@ from typing import Any
 from ...records import record, replace
 from .. import nodes as ir
 from ..builder import add, block, cast, gt, if_, land, lit, lt, maximum, sub
-from ..traversal import Node, assigned_names, fresh_variables, rebuild_statements, rewrite, statements, walk
+from ..traversal import Node, assigned_names, called, fresh_variables, rebuild_statements, rewrite, statements, walk
 
 STRIP = 1 << 16
 """Elements between two polls: about ten microseconds for cheap elements, some milliseconds for expensive ones."""
@@ -73,7 +73,7 @@ class _Polls:
     def __init__(self, function: ir.Function, long: LongCalls):
         self.long = long
         # Most functions have no calls that may take long, so that only statements are looked at.
-        calls = {n.name for n in walk(function.body) if isinstance(n, ir.Call)}
+        calls = called(function.body)
         self.calls = not calls.isdisjoint(long.watched) or not calls.isdisjoint(long.searches)
         self.nodes = walk if self.calls else statements
         # New variables must differ from all names of the function.

@@ -10,7 +10,7 @@ from collections.abc import Set
 
 from .. import nodes as ir
 from ..builder import add, lit, mul, sub
-from ..traversal import declared_names, statements, used_names
+from ..traversal import assigned_names, declared_names, statements, used_names
 from ..types import size_of
 from .adjacent_ranges import put
 from .prefetch_gathers import Leaps, elements, expanded, has_fixed_bounds, kept, nests, reached
@@ -42,9 +42,16 @@ def row_leaps(loop: ir.For, until: ir.Var, assigned: Set[str]) -> Leaps | None:
     return Leaps(until, tuple(lists), tuple(asks), by=BY, rows=True) if asks else None
 
 
-def _row_loops(loop: ir.For, hidden: Set[str]) -> list[ir.For]:
+def reads_rows(body: ir.Stmt) -> bool:
+    """Return whether there may be such rows in the loops of a function."""
+    assigned = assigned_names(body)
+    loops = [n for n in statements(body) if isinstance(n, ir.For | ir.While) and nests(n)]
+    return any(_row_loops(n, {*declared_names(n.body), *assigned}) for n in loops)
+
+
+def _row_loops(loop: ir.For | ir.While, hidden: Set[str]) -> list[ir.For]:
     """Return the innermost loops inside a loop that run over the same range in each of its iterations."""
     # Loops over strips of rows, which registers hold, are unrolled: these gain nothing.
     inner = [n for n in statements(loop.body) if isinstance(n, ir.For) and not (n.unroll or n.step or nests(n))]
-    changing = {*hidden, loop.var.name}
+    changing = {*hidden, loop.var.name} if isinstance(loop, ir.For) else hidden
     return [n for n in inner if not (used_names(n.start) | used_names(n.stop)) & changing]

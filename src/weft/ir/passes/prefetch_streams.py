@@ -29,7 +29,7 @@ from ..traversal import (
 from ..types import size_of
 from .adjacent_ranges import adjoin, put
 from .prefetch_gathers import Leaps, ask, computed_leaps, elements, expanded, kept, leaps, nests
-from .prefetch_rows import row_leaps
+from .prefetch_rows import reads_rows, row_leaps
 
 AHEAD = 256
 """Entries of a list between the prefetch of an entry and its use."""
@@ -112,6 +112,8 @@ def prefetch_memory(function: ir.Function) -> ir.Function:
 
 def prefetch_rows(function: ir.Function) -> ir.Function:
     """Return the function with prefetches of rows that its loops read where coordinates lead; results do not change."""
+    if not reads_rows(function.body):
+        return function
     body, _ = _Reader(function, row_leaps).read(function.body, None, {})
     return with_body(function, body)
 
@@ -207,10 +209,13 @@ class _Reader:
         if not self.streams or loop.unroll or not _is_plain(loop):
             return []
         strips = [n for n in statements(loop.body) if isinstance(n, ir.For) and nests(n)]
+        if not strips:
+            return []
         asks: dict[Node, None] = {}
         changing = {*declared_names(loop.body), *self.assigned, loop.var.name}
-        for n in dict.fromkeys(n for one in strips for n in statements(one.body)):
-            if not isinstance(n, ir.For) or not _is_plain(n) or (used_names(n.start) | used_names(n.stop)) & changing:
+        inside = [n for one in strips for n in statements(one.body) if isinstance(n, ir.For) and _is_plain(n)]
+        for n in dict.fromkeys(inside):
+            if (used_names(n.start) | used_names(n.stop)) & changing:
                 continue
             # The loops over strips of several widths read the same lists.
             if some := self.adjacent(n, loop, {}):
@@ -302,7 +307,7 @@ def _reads(expr: ir.Expr) -> bool:
 
 def _along(loop: ir.For) -> list[ir.Expr]:
     """Return the arrays of which a loop reads one element after the other."""
-    return list(dict.fromkeys(n.array for n in walk(loop) if isinstance(n, ir.Load) and n.index == loop.var))
+    return list(dict.fromkeys(n.array for n in walk(loop) if type(n) is ir.Load and n.index == loop.var))
 
 
 def _scatters(loop: ir.For) -> bool:

@@ -29,7 +29,7 @@ def divide_by_reciprocals(function: Function) -> Function:
       for i in 0 .. n:
         vals[0] += weft_quotient(i, n, reciprocal_of_n)
     """
-    quotients = [n for n in walk(function.body) if isinstance(n, Binary) and n.op in ("/", "%")]
+    quotients = [n for n in walk(function.body) if type(n) is Binary and n.op in ("/", "%")]
     # A name that the body declares is another variable there, so that its dimension is left out.
     hidden = declared_names(function.body) if quotients else []
     sizes = [d for p in function.params for d in p.dimensions if d.name not in hidden]

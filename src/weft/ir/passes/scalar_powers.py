@@ -12,7 +12,7 @@ from functools import partial
 from ...records import replace
 from ..builder import lit
 from ..nodes import Binary, Call, Cast, Const, Expr, For, Function, If, Load, Parallel
-from ..traversal import Node, rebuild, rewrite, walk
+from ..traversal import Node, called, rebuild, rewrite, walk
 
 
 def scalar_powers(function: Function, of_scalar: Mapping[str, tuple[str, str]]) -> Function:
@@ -40,7 +40,7 @@ def scalar_powers(function: Function, of_scalar: Mapping[str, tuple[str, str]]) 
         for i in 0 .. n:
           x[i] = scalar_power(x[i], b[0])
     """
-    if not any(isinstance(node, Call) and node.name in of_scalar for node in walk(function.body)):
+    if called(function.body).isdisjoint(of_scalar):
         return function
 
     def scalar_exponent(call: Call) -> Expr | None:

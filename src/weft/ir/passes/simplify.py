@@ -10,9 +10,12 @@ No rule folds floating-point arithmetic, because ``x * 0.0`` may be NaN or ``-0.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from operator import is_
+
 from ...records import replace
 from .. import nodes as ir
-from ..traversal import Node, variables
+from ..traversal import Node, declared_here, rebuild, variables, with_body
 from ..types import INTEGERS, wrap
 from .constant_folding import FALSE, TRUE, fold_binary, fold_unary
 
@@ -22,8 +25,8 @@ def simplify(function: ir.Function) -> ir.Function:
     down = _Down(function)
     out: list[ir.Stmt] = []
     down.stmt(function.body, out)
-    body = _up(ir.Block(tuple(out)), set(), down.reads)
-    return replace(function, body=body or ir.Block())
+    body = _up(_as_before(function.body, out), set(), down.reads)
+    return with_body(function, body or ir.Block())
 
 
 def simplify_expression(expr: ir.Expr) -> ir.Expr:
@@ -117,23 +120,22 @@ class _Down:
                 c = self.expr(cond)
                 if type(c) is ir.Const:
                     return self.expr(a if c.value else b)
-                return ir.Select(c, self.expr(a), self.expr(b))
+                x, y = self.expr(a), self.expr(b)
+                return e if c is cond and x is a and y is b else ir.Select(c, x, y)
             case ir.Call(name, args, ty):
-                return ir.Call(name, tuple([self.expr(a) for a in args]), ty)
+                new = tuple([self.expr(a) for a in args])
+                return e if all(map(is_, args, new)) else ir.Call(name, new, ty)
         raise TypeError(f"not an expression: {e!r}")
 
     # Statements
 
-    def scope(self, *stmts: ir.Stmt) -> list[ir.Block]:
-        """Rewrite statements one after the other in a scope of their own, each as a block."""
+    def scope(self, stmt: ir.Stmt) -> ir.Stmt:
+        """Rewrite a statement in a scope of its own."""
         names, self.names = self.names, dict(self.names)
-        blocks = []
-        for s in stmts:
-            out: list[ir.Stmt] = []
-            self.stmt(s, out)
-            blocks.append(ir.Block(tuple(out)))
+        out: list[ir.Stmt] = []
+        self.stmt(stmt, out)
         self.names = names
-        return blocks
+        return _as_before(stmt, out)
 
     def bind(self, name: str) -> None:
         """Enter a declaration of ``name``, which hides an outer copy of that name."""
@@ -143,8 +145,9 @@ class _Down:
     def loop(self, loop: ir.For, start: ir.Expr, stop: ir.Expr) -> ir.For:
         """Return a loop with new bounds and its body rewritten."""
         self.bind(loop.var.name)
-        (body,) = self.scope(loop.body)
-        return replace(loop, start=start, stop=stop, body=body)
+        body = self.scope(loop.body)
+        same = start is loop.start and stop is loop.stop and body is loop.body
+        return loop if same else replace(loop, start=start, stop=stop, body=body)
 
     def stmt(self, s: ir.Stmt, out: list[ir.Stmt]) -> None:
         """Rewrite ``s`` and append the result to ``out``."""
@@ -160,11 +163,12 @@ class _Down:
                 out.append(self.loop(s, first, last))
                 self.names = before_loop
             case ir.If(cond, then, orelse):
-                self.branch(self.expr(cond), then, orelse, out)
+                self.branch(s, self.expr(cond), then, orelse, out)
             case ir.While(cond, body):
-                cond = self.expr(cond)
-                if cond != FALSE:
-                    out.append(ir.While(cond, *self.scope(body)))
+                new = self.expr(cond)
+                if new != FALSE:
+                    inner = self.scope(body)
+                    out.append(s if new is cond and inner is body else ir.While(new, inner))
             case ir.Parallel():
                 out.append(self.parallel(s))
             case _:
@@ -174,38 +178,33 @@ class _Down:
         """Rewrite a statement that contains no other statement and append the result to ``out``."""
         match s:
             case ir.Declare(var, value):
-                if value is not None:
-                    value = self.expr(value)
+                new = None if value is None else self.expr(value)
                 self.bind(var.name)
                 # The declaration of a copy is dropped: uses of the copy become uses of its original.
                 if var.name not in self.changed and (
-                    type(value) is ir.Const or (type(value) is ir.Var and value.name not in self.unsure)
+                    type(new) is ir.Const or (type(new) is ir.Var and new.name not in self.unsure)
                 ):
-                    self.names[var.name] = value
+                    self.names[var.name] = new
                     return
-                out.append(ir.Declare(var, value))
+                out.append(s if new is value else ir.Declare(var, new))
             case ir.Set(var, value):
-                out.append(ir.Set(var, self.expr(value)))
-            case ir.Store(array, index, value):
-                out.append(ir.Store(self.expr(array), self.expr(index), self.expr(value)))
+                new = self.expr(value)
+                out.append(s if new is value else ir.Set(var, new))
+            case ir.Store() | ir.Evaluate() | ir.Return():
+                out.append(rebuild(s, self.expr))  # type: ignore[arg-type]
             case ir.Update(op, target, value):
-                value = self.expr(value)
-                if type(target) is ir.Load:
-                    target = self.expr(target)  # type: ignore[assignment]
+                new = self.expr(value)
+                place = self.expr(target) if type(target) is ir.Load else target
                 # An update by the integer 0 has no effect.
-                if not (value.ty in INTEGERS and type(value) is ir.Const and value.value == 0 and op in "+-|^"):
-                    out.append(ir.Update(op, target, value))
+                if not (new.ty in INTEGERS and type(new) is ir.Const and new.value == 0 and op in "+-|^"):
+                    out.append(s if new is value and place is target else ir.Update(op, place, new))  # type: ignore[arg-type]
             case ir.Allocate(var, size, zero):
-                size = self.expr(size)
+                new = self.expr(size)
                 self.bind(var.name)
-                out.append(ir.Allocate(var, size, zero))
+                out.append(s if new is size else ir.Allocate(var, new, zero))
             case ir.Array(var):
                 self.bind(var.name)
                 out.append(s)
-            case ir.Evaluate(call):
-                out.append(ir.Evaluate(self.expr(call)))  # type: ignore[arg-type]
-            case ir.Return(value):
-                out.append(ir.Return(self.expr(value)))
             case ir.Scan(start=start, stop=stop, first=first):
                 first = None if first is None else self.expr(first)
                 out.append(replace(s, start=self.expr(start), stop=self.expr(stop), first=first))
@@ -230,27 +229,31 @@ class _Down:
         self.names = outside
         return ir.Parallel(threads, ir.Block(tuple(before)), loop, ir.Block(tuple(after)))
 
-    def branch(self, cond: ir.Expr, then: ir.Stmt, orelse: ir.Stmt | None, out: list[ir.Stmt]) -> None:
+    def branch(self, s: ir.If, cond: ir.Expr, then: ir.Stmt, orelse: ir.Stmt | None, out: list[ir.Stmt]) -> None:
         """Rewrite a branching and append it to ``out``, or only the side that a constant condition takes."""
         if type(cond) is ir.Const:
             live = then if cond.value else orelse
             if live is None:
                 return
-            (inner,) = self.scope(live)
+            inner = self.scope(live)
             # The block is unwrapped if none of its declarations can clash with another one in the enclosing scope.
-            if all(self.declared.get(name) == 1 for name in _top_level_names(inner)):
-                out.extend(inner.stmts)
+            if all(self.declared.get(var.name) == 1 for var in declared_here(inner)):
+                out.extend(inner.stmts if type(inner) is ir.Block else (inner,))
             else:
                 out.append(ir.If(TRUE, inner))
             return
-        (yes,) = self.scope(then)
-        no = self.scope(orelse)[0] if orelse is not None else None
-        out.append(ir.If(cond, yes, no))
+        yes = self.scope(then)
+        no = self.scope(orelse) if orelse is not None else None
+        out.append(s if cond is s.cond and yes is then and no is orelse else ir.If(cond, yes, no))
 
 
-def _top_level_names(block: ir.Block) -> list[str]:
-    """Return the names that would be declared in the enclosing scope if ``block`` were unwrapped."""
-    return [s.var.name for s in block.stmts if type(s) in (ir.Declare, ir.Allocate, ir.Array)]  # type: ignore[attr-defined]
+def _as_before(old: ir.Stmt, new: Sequence[ir.Stmt]) -> ir.Stmt:
+    """Return what became of a statement: the same object if nothing changed, or else a block."""
+    if type(old) is not ir.Comment:  # a block of comments alone is dropped
+        stmts = old.stmts if type(old) is ir.Block else (old,)
+        if len(stmts) == len(new) and all(map(is_, stmts, new)):
+            return old
+    return ir.Block(tuple(new))
 
 
 def _note(e: Node, used: set[str]) -> None:
@@ -270,7 +273,7 @@ def _up(s: ir.Stmt, used: set[str], reads: set[str]) -> ir.Stmt | None:
             statements = [new for old in reversed(stmts) if (new := _up(old, used, reads)) is not None]
             if all(type(k) is ir.Comment for k in statements):
                 return None
-            return statements[0] if len(statements) == 1 else ir.Block(tuple(reversed(statements)))
+            return statements[0] if len(statements) == 1 else _as_before(s, statements[::-1])
         case ir.If():
             return _up_branches(s, used, reads)
         case ir.While(cond, body):
@@ -278,7 +281,7 @@ def _up(s: ir.Stmt, used: set[str], reads: set[str]) -> ir.Stmt | None:
             if inner is None:
                 return None
             _note(cond, used)
-            return ir.While(cond, inner)
+            return s if inner is body else ir.While(cond, inner)
         case ir.For(start=start, stop=stop, body=body, simd=simd):
             inner = _up(body, used, reads)
             if inner is None:
@@ -287,7 +290,7 @@ def _up(s: ir.Stmt, used: set[str], reads: set[str]) -> ir.Stmt | None:
             _note(stop, used)
             if simd:  # reductions whose updates are dropped are not named, either
                 simd = tuple([(op, name) for op, name in simd if name in reads])
-            return replace(s, body=inner, simd=simd)
+            return s if inner is body and simd == s.simd else replace(s, body=inner, simd=simd)
         case ir.Parallel():
             return _up_parallel(s, used, reads)
     return s if _has_effect(s, used, reads) else None
@@ -306,7 +309,7 @@ def _up_branches(s: ir.If, used: set[str], reads: set[str]) -> ir.If | None:
     _note(cond, used)
     if yes is None:
         cond, yes, no = fold_unary("!", cond) or ir.Unary("!", cond), no or ir.Block(), None
-    return ir.If(cond, yes, no)
+    return s if cond is s.cond and yes is s.then and no is s.orelse else ir.If(cond, yes, no)
 
 
 def _up_parallel(s: ir.Parallel, used: set[str], reads: set[str]) -> ir.Parallel | None:

@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from ...records import replace
 from .. import nodes as ir
 from ..builder import add, block, lit, minimum, mul, sub
-from ..traversal import Node, rebuild_statements, rewrite, used_names, walk, with_body
+from ..traversal import Node, called, rebuild_statements, rewrite, used_names, walk, with_body
 
 SIZE = 64
 """Elements of a batch: enough for some vectors, and few enough for the first level of cache."""
@@ -39,7 +39,7 @@ def batch_math_calls(function: ir.Function, many: Mapping[str, str]) -> ir.Funct
         for i in 0 .. i_count:
           y[i_first + i] = i_many[i]
     """
-    if not any(isinstance(n, ir.Call) and n.name in many for n in walk(function.body)):
+    if called(function.body).isdisjoint(many):
         return function
     used: set[str] = set()  # names of the function, filled when the first loop changes
 
@@ -49,7 +49,7 @@ def batch_math_calls(function: ir.Function, many: Mapping[str, str]) -> ir.Funct
                 inner = change(loop.body)
                 return node if inner is loop.body else replace(node, loop=replace(loop, body=inner))  # type: ignore[arg-type]
             case ir.For(body=body, unroll=False) if (stmt := _alone(body)) is not None:
-                if any(isinstance(n, ir.Call) and n.name in many for n in walk(stmt)):
+                if not called(stmt).isdisjoint(many):
                     used.update(() if used else used_names(function.body))
                     return _Batches(node, stmt, many, used).made()
         return rebuild_statements(node, change)
