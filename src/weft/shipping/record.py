@@ -31,18 +31,26 @@ class Recorder:
         self.libraries: dict[CText, Library] = {}
         self.pending: list[Run] = []
         self.answers: dict[str, str] = {}
+        self._sources: dict[str, CText] = {}  # by their digests
 
     def open_all(self, texts: Sequence[Wanted]) -> list[Library]:
         """Return the libraries of texts, and record the texts."""
-        libraries = []
-        for text in texts:
-            assert isinstance(text.source, CText)
-            self.texts.setdefault(text.source, text.what)
-            if text.source in self.libraries:
-                libraries.append(self.libraries[text.source])
-        if len(libraries) < len(texts):
+        sources = [self._source(text) for text in texts]
+        if any(source not in self.libraries for source in sources):
+            for text in texts:  # whose loops need not be planned again to find that it is missing, or that it is there
+                text.opened("", "")
             raise Missing(", ".join(text.what for text in texts))
-        return libraries
+        return [self.libraries[source] for source in sources]
+
+    def _source(self, wanted: Wanted) -> CText:
+        """Return a text, which is made only if no equal one was."""
+        digest = wanted.facts.digest
+        source = self._sources.get(digest)
+        if source is None:
+            assert isinstance(wanted.source, CText)
+            source = self._sources[digest] = wanted.source
+            self.texts[source] = wanted.what
+        return source
 
     @property
     def compiled(self) -> dict[CText, str]:
