@@ -147,8 +147,9 @@ def runtime_library(name: str) -> str:
 
 # A call for each access takes a compiler less time than the same checks as code in each place.
 CALLS = "--param asan-instrumentation-with-call-threshold=0"
-# So does an instruction that ends the process where behavior is undefined, instead of code that says what it was.
-TRAPS = "-fsanitize-undefined-trap-on-error"
+# So does an instruction that ends the process where behavior is undefined, instead of code that says what it was, and
+# where that is.
+TRAPS = "-fsanitize-undefined-trap-on-error -g0"
 START = """
 import os
 del os.environ["LD_PRELOAD"]  # else the compiler would be checked, too
