@@ -1,6 +1,8 @@
 /* Runs CUDA text on a CPU: each thread of a block is a fiber. Barriers, exchanges and atomic operations switch between
    fibers in random order. An error is a text: barriers that some threads never reach, lanes that have ended. */
+#undef _FORTIFY_SOURCE  /* which takes a jump to the stack of another fiber for an error */
 #include <math.h>
+#include <setjmp.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,14 +17,14 @@
 namespace emulated {
 struct Place { unsigned x = 1, y = 1, z = 1; };
 enum State { READY, WARP, BLOCK, DONE };
-struct Fiber { ucontext_t at; Place index; State state; unsigned mask; int turn; };
+struct Fiber { ucontext_t start; jmp_buf at; bool begun; Place index; State state; unsigned mask; int turn; };
 static const size_t STACK = 1 << 16;
 /* No headers of containers, which take longer to compile than most kernels. */
 static Fiber *fibers, **ready;
 static char *stacks;
 static unsigned count;
 static Fiber *now;
-static ucontext_t home;
+static jmp_buf home;  /* jumps ask nothing of the system, and a switch of contexts keeps signals */
 static Place block, grid, block_index;
 static unsigned char slots[2][1024][8];
 static void (*body)(const void *);
@@ -35,7 +37,7 @@ static unsigned random() { return seed = seed * 1664525u + 1013904223u, seed >> 
 static void wait(State state, unsigned mask) {
   now->state = state;
   now->mask = mask;
-  swapcontext(&now->at, &home);
+  if (!_setjmp(now->at)) _longjmp(home, 1);
 }
 
 /* Let other threads run before an atomic operation, now and then. */
@@ -46,7 +48,15 @@ static void interrupt() {
 static void run() {
   body(arguments_of_body);
   now->state = DONE;
-  swapcontext(&now->at, &home);
+  _longjmp(home, 1);
+}
+
+static void resume(Fiber *fiber) {
+  now = fiber;
+  if (_setjmp(home)) return;
+  if (fiber->begun) _longjmp(fiber->at, 1);
+  fiber->begun = true;
+  setcontext(&fiber->start);
 }
 
 /* Release barriers that all of their threads have reached. */
@@ -90,11 +100,11 @@ static const char *launch(unsigned blocks, unsigned threads, void (*f)(const voi
     block_index.x = b;
     for (unsigned t = 0; t < threads; t++) {
       Fiber &x = fibers[t];
-      getcontext(&x.at);
-      x.at.uc_stack.ss_sp = stacks + t * STACK;
-      x.at.uc_stack.ss_size = STACK;
-      x.at.uc_link = &home;
-      makecontext(&x.at, run, 0);
+      getcontext(&x.start);
+      x.start.uc_stack.ss_sp = stacks + t * STACK;
+      x.start.uc_stack.ss_size = STACK;
+      makecontext(&x.start, run, 0);
+      x.begun = false;
       x.index.x = t;
       x.state = READY;
       x.turn = 0;
@@ -116,7 +126,7 @@ static const char *launch(unsigned blocks, unsigned threads, void (*f)(const voi
         continue;
       }
       for (unsigned k = some; k > 1; k--) std::swap(ready[k - 1], ready[random() % k]);
-      for (unsigned k = 0; k < some; k++) now = ready[k], swapcontext(&home, &now->at);
+      for (unsigned k = 0; k < some; k++) resume(ready[k]);
     }
   }
   return nullptr;
