@@ -125,8 +125,8 @@ if not TYPE_CHECKING:
         members = vars(cls)
         if "__record_fields__" not in members:
             return _replace(record, **changes)
-        names = members["__match_args__"]
-        values = [changes.pop(name) if name in changes else getattr(record, name) for name in names]
+        kept = vars(record)
+        values = [changes.pop(name) if name in changes else kept[name] for name in members["__match_args__"]]
         return cls(*values, **changes)  # of which none is left, unless there is no such field
 
 

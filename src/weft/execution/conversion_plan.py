@@ -19,6 +19,7 @@ from ..dtypes import adds_alike
 from ..errors import FormatError
 from ..formats import Compressed, Dense, Format, Singleton, TensorType
 from ..formats.append_chains import coordinate_list_format, is_appendable
+from ..formats.format import shared_format
 from ..remapping import Remapping
 from ..remapping.nodes import Binary, axes_of, counters_of
 from ..scheduling.operand_conversions import widest_index
@@ -156,7 +157,7 @@ def _upper(format: Format) -> int:
 
 def _upper_levels(type: TensorType, k: int) -> TensorType:
     """Return the type of the first levels of a tensor, over their coordinates."""
-    format = Format(Remapping.identity(k), type.format.levels[:k])
+    format = shared_format(Remapping.identity(k), type.format.levels[:k])
     return tensor_type(type.dtype, format, type.index_dtypes[: len(format.roles)], type.fill)
 
 
@@ -182,7 +183,7 @@ def _compressed(source: Source, target: TensorType, facts: DataFacts) -> Format 
     format = target.format
     if not source.skip_fill or format.is_structured or not is_appendable(format):
         return "no entries are left out of a target that is appended"
-    return Format(format.remapping, (Compressed(),) * len(format.levels))
+    return shared_format(format.remapping, (Compressed(),) * len(format.levels))
 
 
 def _rows(source: Source, target: TensorType, facts: DataFacts) -> Format | str:
@@ -194,12 +195,12 @@ def _rows(source: Source, target: TensorType, facts: DataFacts) -> Format | str:
     blocks = bool(tail) and is_appendable(Format(Remapping.identity(k), format.levels[:k]))
     if not (plain or blocks) or format.is_dense or format != format.canonical():
         return "the target does not store a matrix row by row, or column by column"
-    rows = Format(format.remapping, (Dense(), Compressed(), *tail))
+    rows = shared_format(format.remapping, (Dense(), Compressed(), *tail))
     if format != rows:
         return rows
     if blocks:
         return "the target stores rows of blocks itself"
-    return Format(format.remapping, (Dense(), Compressed(ordered=False, unique=source.type.format.is_unique)))
+    return shared_format(format.remapping, (Dense(), Compressed(ordered=False, unique=source.type.format.is_unique)))
 
 
 def _plain(source: Source, target: TensorType, facts: DataFacts) -> Format:
@@ -214,7 +215,7 @@ def _entry_list(source: Source, target: TensorType, facts: DataFacts) -> Format 
     n = len(coordinates)
     # Only the last level is unique: no two tuples are equal, but their first coordinates may be.
     chain = (Compressed(unique=n == 1), *(Singleton(unique=k == n - 1) for k in range(1, n)))
-    return Format(target.format.remapping, chain)
+    return shared_format(target.format.remapping, chain)
 
 
 _FORMATS: dict[str, tuple[Callable[[Source, TensorType, DataFacts], Format | str], str]] = {

@@ -594,6 +594,12 @@ def _sound(remapping: Remapping, levels: tuple[LevelFormat, ...]) -> tuple[Remap
     return remapping, levels
 
 
+@lru_cache(maxsize=4096)
+def shared_format(remapping: Remapping, levels: tuple[LevelFormat, ...]) -> Format:
+    """Return the format of a remapping and levels, the same object for equal ones, which are then quickly compared."""
+    return Format(remapping, levels)
+
+
 def sound_format(remapping: Remapping, levels: tuple[LevelFormat, ...]) -> Format:
     """Return the format of a remapping and levels that are known to be sound, without the proof."""
     made = object.__new__(Format)

@@ -62,7 +62,8 @@ def _best(problem: LoopProblem, term: Expr, most: float) -> LoopOrder | None:
         summed = set(bound).difference(d.var for d in problem.view.derived)
         if not problem.variant.converts_operands:  # a coordinate has one number among those of its row
             summed = {v for v in summed if not v.startswith("#")}
-        orders = [order for order in orders if summed.isdisjoint(order[: problem.depth_of_result(order)])] or orders
+        if summed:
+            orders = [o for o in orders if summed.isdisjoint(o[: problem.depth_of_result(o)])] or orders
     # Where values of one parent must be contiguous, its loops are outermost.
     first = problem.outermost_to_add or ()
     orders = [order for order in orders if order[: len(first)] == first] or orders

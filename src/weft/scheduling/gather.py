@@ -115,7 +115,7 @@ def _weigh(problem: LoopProblem, free: tuple[str, ...]) -> LoopOrder | None:
     if not flat:
         return weigh(problem, value, free, how, problem.target if dense else None)
     if bare is not None:
-        nest = replace(nest, cost=total + price_of(problem, nest, bare.distinct_accesses))
+        nest = replace(nest, cost=total + price_of(problem, nest.verdicts, bare.distinct_accesses))
     return nest
 
 

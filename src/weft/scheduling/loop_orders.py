@@ -6,10 +6,10 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from itertools import permutations
 from math import factorial, inf, prod
 from operator import attrgetter
-from typing import Any
+from typing import Any, TypeAlias
 
 from ..analysis.implicit_values import typed_implicit_value
-from ..analysis.iteration_graph import constraints, types_of
+from ..analysis.iteration_graph import constraints
 from ..analysis.verdicts import Verdict, Visit, verdicts
 from ..concrete_notation.values import same_value
 from ..formats import Format
@@ -80,21 +80,31 @@ def can_store_again(problem: LoopProblem, operands: Iterable[Access], order: Seq
     return True
 
 
-def _least(problem: LoopProblem, expr: Expr, order: Sequence[str]) -> float:
-    """Return a lower bound of the cost of an order: that of storing again what has other loops one inside the other.
+_Bounds: TypeAlias = list[tuple[tuple[tuple[str, str], ...], float]]
 
-    It is infinite if one of these operands cannot be stored again.
+
+def _bounds(problem: LoopProblem, expr: Expr) -> _Bounds:
+    """Return which loops each operand needs one inside the other, and the price of storing it again where they are not.
+
+    The price is infinite for an operand that cannot be stored again.
     """
-    place, price_of_all = {v: n for n, v in enumerate(order)}, 0.0
+    bounds: _Bounds = []
     for a in expr.distinct_accesses:
         format = problem.view.types[a.tensor].format
-        for above, below in constraints(a, format):
+        if needed := constraints(a, format):
+            bounds.append((needed, inf if a.tensor in problem.as_stored else price(format)))
+    return bounds
+
+
+def _least(bounds: _Bounds, order: Sequence[str]) -> float:
+    """Return a lower bound of the cost of an order: that of storing operands again."""
+    place, least = {v: n for n, v in enumerate(order)}, 0.0
+    for needed, price_of_operand in bounds:
+        for above, below in needed:
             if above in place and below in place and place[above] > place[below]:
-                if a.tensor in problem.as_stored:
-                    return inf
-                price_of_all += price(format)
+                least += price_of_operand
                 break
-    return price_of_all
+    return least
 
 
 def cheapest_order(
@@ -110,7 +120,8 @@ def cheapest_order(
     Orders of which the bound says that they are not the cheapest are not weighed.
     """
     chosen, least, place = None, inf, -1
-    for bound, n, order in sorted([(_least(problem, expr, order), n, order) for n, order in enumerate(orders)]):
+    bounds = _bounds(problem, expr)
+    for bound, n, order in sorted([(_least(bounds, order), n, order) for n, order in enumerate(orders)]):
         if bound * HELD > (most if chosen is None else min(least, most)):
             break
         if (nest := nest_of(order)) is not None:
@@ -127,9 +138,7 @@ def verdicts_for(
 
     A new format of one operand may make the loops iterate another one many times, which then needs a new format, too.
     """
-    view, variant, into = problem.view, problem.variant, problem.result.dtype
-    operands = types_of(expr, view.types)
-    key = (expr, tuple(order), how, loose, operands, view.kept, view.looked_up, view.derived, variant, into)
+    key = (problem.number_of(expr), tuple(order), how, loose)
     if (judged := _known.get(key)) is None:
         if len(_known) >= _MANY:
             _known.clear()
@@ -198,9 +207,9 @@ def stored_as(problem: LoopProblem, access: Access, order: Sequence[str]) -> For
     return reordered(format, tuple(sorted(range(format.order), key=lambda axis: place[access.indices[axis]])))
 
 
-def price_of(problem: LoopProblem, nest: LoopOrder, among: Collection[Access]) -> float:
-    """Return the cost of storing those operands another way that a nest does not read as they are stored."""
-    verdicts = [(a, nest.verdicts[a]) for a in nest.converts if a in among]
+def price_of(problem: LoopProblem, judged: Mapping[Access, Verdict], among: Collection[Access]) -> float:
+    """Return the cost of storing those operands another way that loops do not read as they are stored."""
+    verdicts = [(a, verdict) for a, verdict in judged.items() if verdict.format is not None and a in among]
     return sum(price(problem.view.types[a.tensor].format) if v.price is None else v.price for a, v in verdicts)
 
 
@@ -210,24 +219,29 @@ def weigh(
     entered: Mapping[str, float] = NOTHING, loose: frozenset[str] = frozenset(),
 ) -> LoopOrder:  # fmt: skip
     """Return a loop order with its cost, infinite if a needed conversion is impossible."""
-    if problem.as_stored and _least(problem, expr, order) == inf:
+    if problem.as_stored and _least(_bounds(problem, expr), order) == inf:
         return LoopOrder(order, inf, {})
-    nest = LoopOrder(order, inf, verdicts_for(problem, expr, order, how, loose))
-    converts = nest.converts
+    judged = verdicts_for(problem, expr, order, how, loose)
+    converts = {a: verdict.format for a, verdict in judged.items() if verdict.format is not None}
     if not can_store_again(problem, converts, order):
-        return nest
+        return LoopOrder(order, inf, judged)
     stored, types, _ = problem.stored_again(expr, converts)
+    total = cost(stored, order, types, into, entered)
     # Operands may have more entries than is typical of their converted formats.
-    held = [(nonzeros(problem.view.types[a.tensor].format), nonzeros(format)) for a, format in converts.items()]
-    total = cost(stored, order, types, into, entered) * prod(max(was / now, 1.0) for was, now in held)
+    if converts:
+        held = [(nonzeros(problem.view.types[a.tensor].format), nonzeros(format)) for a, format in converts.items()]
+        total *= prod(max(was / now, 1.0) for was, now in held)
     # A conversion reads each value once, so that the order in which it brings values matters more.
     factor = STRIDED if problem.variant.conversion else MISPLACED
-    total *= factor ** sum(misplaced(a, order, types[a.tensor].format) for a in stored.distinct_accesses)
     # A conversion had better have the entries of a row one after the other, and a device a thread for each row.
-    by_rows = problem.variant.conversion or problem.variant.has_lanes
-    numbered = {v for a in stored.distinct_accesses for v, level in types[a.tensor].levels_of(a) if level.counts}
-    total *= STRIDED if by_rows and not numbered.isdisjoint(order[:1]) else 1.0
-    return replace(nest, cost=total + price_of(problem, nest, converts))
+    by_rows, numbered, times = problem.variant.conversion or problem.variant.has_lanes, False, 0
+    for a in stored.distinct_accesses:
+        format = types[a.tensor].format
+        times += misplaced(a, order, format)
+        if by_rows and order and any(level.counts for level in format.levels):
+            numbered |= any(level.counts and v == order[0] for v, level in types[a.tensor].levels_of(a))
+    total *= factor**times * (STRIDED if numbered else 1.0)
+    return LoopOrder(order, total + price_of(problem, judged, converts), judged)
 
 
 def weigh_scatter(problem: LoopProblem, term: Expr, order: tuple[str, ...]) -> LoopOrder:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
-from itertools import pairwise
+from functools import lru_cache
+from itertools import count, pairwise
 from math import prod
 
 from ..analysis.contributions import levels_to_gather, takes_values
 from ..analysis.derived_variables import DerivedVariable, radix_components
 from ..analysis.implicit_values import is_never_empty, typed_implicit_value
-from ..analysis.iteration_graph import places
+from ..analysis.iteration_graph import places, types_of
 from ..analysis.terms import Dtypes, additive_terms
 from ..analysis.verdicts import Verdict
 from ..concrete_notation.values import same_value
@@ -38,6 +39,14 @@ class LoopOrder:
     def converts(self) -> Mapping[Access, Format]:
         """Return the new format of each access whose operand is stored another way."""
         return {a: verdict.format for a, verdict in self.verdicts.items() if verdict.format is not None}
+
+
+@lru_cache(maxsize=4096)
+def _number(*parts: object) -> int:
+    return next(_NUMBERS)
+
+
+_NUMBERS = count()
 
 
 @record
@@ -130,6 +139,19 @@ class LoopProblem:
     def dtype(self) -> Dtypes:
         """Return the function that returns the dtype of an expression."""
         return Dtypes(self.dtypes)
+
+    @cached
+    def _numbers(self) -> dict[Expr, int]:
+        return {}
+
+    def number_of(self, expr: Expr) -> int:
+        """Return a number that an expression has in all problems in which operands are used in the same ways."""
+        number = self._numbers.get(expr)
+        if number is None:
+            view = self.view
+            within = (view.kept, view.looked_up, view.derived, self.variant, self.result.dtype)
+            number = self._numbers[expr] = _number(expr, types_of(expr, view.types), within)
+        return number
 
     def loops_of(self, expr: Expr) -> set[str]:
         """Return the loops that an expression depends on."""
