@@ -11,6 +11,7 @@ import pytest
 
 import weft
 from weft.errors import DeviceError, WeftError
+from weft.formats import Compressed, Dense
 from weft.operations.operands import storage_anywhere
 from weft.runtime import emulated
 from weft.runtime.emulated import EmulatedArray
@@ -271,6 +272,9 @@ def test_explain_says_what_a_device_refuses_and_why(A):
     assert "device: " in explained(D.todense)[-1]
     with pytest.raises(DeviceError, match="no loops compute"):
         weft.explain("m(j) = prod(i, A(i,j))", A=D, stages=True)
+    pairs = weft.Format("(j) -> (j/2,j%2)", [Dense(), Compressed()])  # whose coordinates have variables of their own
+    with pytest.raises(DeviceError, match="makes a sparse result with a structure of its own"):
+        weft.evaluate("y(j) = sum(i, A(i,j))", A=D.todense(), format=pairs)
 
 
 # -- what is refused --------------------------------------------------------------------------------------------------

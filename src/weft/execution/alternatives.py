@@ -11,7 +11,7 @@ from math import prod
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
-from ..formats.format import lists_diagonals
+from ..formats.format import level_variables, lists_diagonals
 from ..records import record
 from ..runtime import for_work
 from ..storage import Storage
@@ -172,10 +172,23 @@ def _sizes(kernel: Kernel, storages: Sequence[Storage]) -> dict[str, int]:
     return {v: n for a in kernel.facts.accesses for v, n in zip(a.indices, shapes[a.tensor], strict=True)}
 
 
+def _level_sizes(kernel: Kernel, storages: Sequence[Storage]) -> dict[str, int]:
+    """Return the number of coordinates of each variable, those of levels among them."""
+    facts, sizes = kernel.facts, _sizes(kernel, storages)
+    formats = {name: s.type.format for name, s in zip(facts.operands, storages, strict=True)}
+    for a in (*facts.accesses, facts.target):
+        format = formats.get(a.tensor, facts.type.format)
+        if format.is_structured:
+            ends = format.remapping.extents([sizes[v] for v in a.indices])
+            levels = zip(level_variables(a, format), ends, strict=True)
+            sizes |= {v: end[1] - end[0] for v, end in levels if end is not None}
+    return sizes
+
+
 def _has_large_workspace(kernel: Kernel, storages: Sequence[Storage]) -> bool:
     """Return whether a workspace that lists coordinates has too many for an array."""
     listed = [w for w in kernel.facts.workspaces if w.listed]
-    sizes, most = _sizes(kernel, storages) if listed else {}, thresholds.THRESHOLDS.workspace_coordinates
+    sizes, most = _level_sizes(kernel, storages) if listed else {}, thresholds.THRESHOLDS.workspace_coordinates
     return any(prod(sizes[v] for v in w.indices) > most for w in listed)
 
 
