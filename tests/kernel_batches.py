@@ -7,6 +7,7 @@ one run of the compiler makes what they lack, and they go on. Each test thus run
 from __future__ import annotations
 
 import contextlib
+import json
 import linecache
 import os
 import pdb
@@ -35,7 +36,6 @@ from weft.errors import CompilerError
 from weft.execution import plan_cache, thresholds
 from weft.operations import indexing
 from weft.records import replace
-from weft.runtime import cache as disk
 from weft.runtime import loader
 from weft.runtime.objects import Library
 
@@ -78,15 +78,53 @@ _parts: dict[Any, _Part] = {}
 _failed: set[Any] = set()  # texts that are compiled by themselves, so that errors are those of one text
 
 
+class _Log:
+    """What all workers compiled together: a line in a file of the cache on disk for each shared object."""
+
+    def __init__(self) -> None:
+        self._read = 0  # bytes of the file
+        self._of: dict[str, tuple[list[Any], str]] = {}  # facts about the shared object, and a prefix
+
+    def find(self, key: Any) -> tuple[list[Any], str] | None:
+        name = repr(key)
+        if name not in self._of:
+            with contextlib.suppress(FileNotFoundError):
+                if os.stat(_LOG).st_size > self._read:
+                    self._read_on()
+        return self._of.get(name)
+
+    def _read_on(self) -> None:
+        with open(_LOG, "rb") as file:
+            file.seek(self._read)
+            lines, _, _ = file.read().rpartition(b"\n")
+        self._read += len(lines) + bool(lines)
+        for line in lines.splitlines():
+            facts, prefixes = json.loads(line)
+            self._of |= {name: (facts, prefix) for name, prefix in prefixes.items()}
+
+    @staticmethod
+    def add(facts: list[Any], prefixes: Mapping[Any, str]) -> None:
+        """Write a line, at once, since another worker may write at the same time."""
+        line = json.dumps([facts, {repr(key): prefix for key, prefix in prefixes.items()}])
+        descriptor = os.open(_LOG, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
+        try:
+            os.write(descriptor, f"{line}\n".encode())
+        finally:
+            os.close(descriptor)
+
+
+_log = _Log()
+
+
 def _part(text: loader.Wanted) -> Library | None:
-    """Return the library of a text that was compiled with others; a record in the cache on disk says where it is."""
+    """Return the library of a text that was compiled with others."""
     key = loader.key_of(text)
-    if key not in _parts and (found := disk.directory().read_record(_name_of_record(key))):
-        facts = loader.facts_of(found["facts"])
-        whole = loader.Wanted(_gone, (), "several kernels", facts)
+    if key not in _parts and (record := _log.find(key)) is not None:
+        facts, prefix = record
+        whole = loader.Wanted(_gone, (), "several kernels", loader.facts_of(facts))
         with contextlib.suppress(LookupError):
             if loader._found(whole) is not None:
-                _keep(key, whole, found["prefix"])
+                _keep(key, whole, prefix)
     return _parts.get(key)
 
 
@@ -101,10 +139,6 @@ def _gone() -> NoReturn:
 
 def _key_of(source: str) -> Any:
     return loader.key_of(loader.Wanted(source, (), ""))
-
-
-def _name_of_record(key: Any) -> str:
-    return f"part-{disk.checksum(repr(key))}.json"
 
 
 def _compile(missing: Texts) -> None:
@@ -138,10 +172,10 @@ def _compile_together(sources: Sequence[str]) -> None:
     (library,) = _open_all([whole])
     entry, toolchain = loader._entry(library)  # by which it is found without the text
     facts = loader.as_json(replace(whole.facts, entry=entry, toolchain=toolchain))
-    for source, prefix in prefixes.items():
-        key = _key_of(source)
+    keys = {_key_of(source): prefix for source, prefix in prefixes.items()}
+    for key, prefix in keys.items():
         _keep(key, whole, prefix)
-        disk.directory().write_record(_name_of_record(key), {"facts": facts, "prefix": prefix})
+    _log.add(facts, keys)
 
 
 # -- what the loader does ------------------------------------------------------------------------------------------
@@ -173,6 +207,7 @@ def _usual_cache() -> bool:
 
 
 _CACHE = SETTINGS["cache_dir"].read(os.environ)
+_LOG = os.path.join(_CACHE, "together.jsonl")
 
 
 def _patiently(texts: Sequence[loader.Wanted]) -> list[Library]:
@@ -399,18 +434,23 @@ _running: dict[pytest.Item, _Test] = {}  # of these, those that have not ended
 def in_order(items: list[pytest.Item]) -> list[pytest.Item]:
     """Return items so that those which may run beside each other are neighbors, and those that run alone come last.
 
-    Random examples run one after the other, and each lacks kernels of its own: tests with many come first, so that all
-    of them wait together, and others lack kernels while the last ones are left. A long test comes before others that
-    run alone, so that no worker is left with it at the end.
+    Random examples run one after the other, and each lacks kernels of its own: tests with the most come first, so that
+    all of them wait together, and others lack kernels while the last ones are left. A long test comes before others
+    that run alone, so that no worker is left with it at the end.
     """
     states: dict[Any, int] = {}
 
     def place(item: pytest.Item) -> tuple[Any, ...]:
-        examples = getattr(getattr(item, "obj", None), "is_hypothesis_test", False)
         alone, brief = _is_alone(item), "takes_long" not in _marks(item)
-        return alone, alone and brief, states.setdefault(_state_of(item), len(states)), not examples
+        return alone, alone and brief, states.setdefault(_state_of(item), len(states)), -_examples_of(item)
 
     return sorted(items, key=place)
+
+
+def _examples_of(item: pytest.Item) -> int:
+    """Return how many random examples an item has at most."""
+    random_test = getattr(getattr(item, "obj", None), "_hypothesis_internal_use_settings", None)
+    return 0 if random_test is None else random_test.max_examples
 
 
 def _is_alone(item: pytest.Item) -> bool:
