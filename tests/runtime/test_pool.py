@@ -11,7 +11,7 @@ import pytest
 from weft.codegen import emit_pool
 from weft.runtime import toolchain
 
-pytestmark = pytest.mark.compiles_alone
+pytestmark = [pytest.mark.compiles_alone, pytest.mark.takes_long]
 
 STRESS = Path(__file__).with_name("pool_stress.c").read_text()
 CASES = {"regions": 300_000, "callers": 10, "children": 8, "handlers": 40, "delays": 2, "nested": 200, "pauses": 500}

@@ -14,6 +14,7 @@ from weft.runtime import levels, shipped
 from weft.runtime.toolchain import LEVEL
 
 pytestmark = [
+    pytest.mark.takes_long,
     pytest.mark.compiles_alone,
     pytest.mark.skipif(levels.machine_level() is None, reason="there are no levels of instructions here"),
 ]
@@ -142,7 +143,6 @@ def test_kernels_are_compiled_for_the_level():
     assert f"-march={levels.machine_level()}" == LEVEL
 
 
-@pytest.mark.takes_long
 @pytest.mark.skipif(not hasattr(os, "sched_setaffinity"), reason="processes cannot be pinned to a CPU here")
 def test_slow_machines_have_the_same_core(tmp_path):
     """The core is compiled whatever time it takes; how much of the rest is, depends on the machine."""
