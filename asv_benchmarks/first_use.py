@@ -178,7 +178,7 @@ def lacking(sizes: Mapping[int, int] | None = None, threads: Sequence[int] = (1,
         The numbers of threads.
     """
     found: dict[str, None] = {}
-    # The large ones need what those of 20,000 rows do, whose diagonals are 6 GB.
+    # Matrices of 20,000 rows need no other kernels than those of 6,000, and their diagonals would take 6 GB.
     for n, entries in (sizes or {200: 2000, 6_000: 200_000}).items():
         for count in threads:
             texts = parts("lines") + (parts("workloads") if n < 1000 else [])

@@ -43,7 +43,6 @@ _EXHAUSTIVE = 720
 _known: dict[Any, Mapping[Access, Verdict]] = {}
 _MANY = 4096
 
-
 _AGAIN_AND_AGAIN = Verdict("convert", "loops {loops} would walk all of {tensor} in {format}")
 _NEVER = Verdict("convert")
 _ACROSS = Verdict("convert", "loops {loops} would pass across {tensor} in {format}")

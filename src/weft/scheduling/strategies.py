@@ -37,9 +37,9 @@ def cheapest(problem: LoopProblem, most: float = inf) -> Candidate | None:
         )
     if problem.variant.accumulator == "dense" and (whole := DENSE_RESULT.propose(problem)) is not None:
         return whole
-    best: Candidate | None = None
     if most < 0:
         return None
+    best: Candidate | None = None
     for strategy in STRATEGIES:  # by rank
         c = strategy.propose(problem, most)
         # A conversion must not ask for another conversion.

@@ -37,7 +37,7 @@ class Recorder:
         """Return the libraries of texts, and record the texts."""
         sources = [self._source(text) for text in texts]
         if any(source not in self.libraries for source in sources):
-            for text in texts:  # whose loops need not be planned again to find that it is missing, or that it is there
+            for text in texts:  # their facts are in the index from now on, so that no loops are planned again for them
                 text.opened("", "")
             raise Missing(", ".join(text.what for text in texts))
         return [self.libraries[source] for source in sources]
